@@ -1,0 +1,36 @@
+#include "framework/training/defense.h"
+
+namespace imprint::secret_shift {
+namespace {
+
+/// Trains on records moved by a secret vector and moves every query by the same one, so that the
+/// weights are those of a network for other data (paper "No Prior, No Leakage").
+///
+/// Keys: norm (1).
+class SecretShift final : public Defense {
+ public:
+  explicit SecretShift(Keys keys)
+      : norm_(keys.number("norm", 1).at_least(0).doc("Euclidean length of the secret vector")) {}
+
+  void data(Split& split, const std::vector<Trained>&, const Stream& stream) override {
+    const auto shape = split.train.x.sizes().slice(1);
+    const auto drawn = torch::randn(shape, stream.generator(), torch::kDouble);
+    shift_ = drawn * (norm_ / drawn.norm());
+    for (auto* piece : {&split.train, &split.reference})
+      if (!piece->empty()) piece->x = query(as_input(piece->x, torch::kFloat32, piece->x.device()));
+  }
+
+  Tensor query(Tensor x) const override { return x + shift_.to(x.options()); }
+
+  void state(State& state) override { state.tensor("secret_shift.shift", shift_); }
+
+ private:
+  double norm_;
+  Tensor shift_;
+};
+
+IMPRINT_DEFENSE(SecretShift, "secret_shift", "trains and answers on records moved by a secret vector",
+                "No Prior, No Leakage (arXiv 2509.21296), Section 4 and Appendix D");
+
+}  // namespace
+}  // namespace imprint::secret_shift

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace imprint {
+
+/// What `imprint run` and `imprint check` were asked for.
+struct RunOptions {
+  std::string file;
+  std::vector<std::string> overrides, plugins;
+  size_t jobs = 0;  ///< 0: one per core
+  std::filesystem::path out = "runs", store;
+  bool quiet = false;
+};
+
+// Each returns the program's exit code: 0 done, 1 a job failed, 2 bad input, 75 interrupted.
+int run_command(const RunOptions& options);
+int check_command(const RunOptions& options);
+int list_command(const std::string& kind, const std::vector<std::string>& plugins);
+int explain_command(const std::string& name, const std::vector<std::string>& plugins);
+int new_command(const std::string& kind, const std::string& name);
+int report_command(const std::string& folder);
+int doctor_command();
+
+/// A figure specification or page asset that set-up leaves in the share folder.
+std::string read_share(const std::string& file);
+
+}  // namespace imprint

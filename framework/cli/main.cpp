@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "framework/cli/commands.h"
+#include "framework/registry/registry.h"
+
+namespace imprint {
+namespace {
+
+constexpr int bad_input = 2;
+
+void add_run_options(CLI::App& command, RunOptions& options) {
+  command.add_option("FILE", options.file, "experiment file (YAML)")->required();
+  command.add_option("OVERRIDES", options.overrides, "key=value, such as train.epochs=5 or 'defenses[1].alpha=0.2,0.4'");
+  command.add_option("--store", options.store, "folder of reusable results (default: $IMPRINT_STORE, else store)");
+  command.add_option("--plugin", options.plugins, "shared object with further components")->expected(1);
+}
+
+int run_program(int argc, char** argv) {
+  CLI::App app("Imprint measures the imprint that training data leave in a neural network.", "imprint");
+  app.require_subcommand(1);
+  app.failure_message(CLI::FailureMessage::help);
+  RunOptions options;
+  std::string word, second;
+  int code = 0;
+
+  auto* run = app.add_subcommand("run", "runs an experiment, or goes on with it");
+  add_run_options(*run, options);
+  run->add_option("--jobs", options.jobs, "worker processes, one thread each (default: one per core)")->check(CLI::Range(1, 4096));
+  run->add_option("--out", options.out, "where run folders go (default: runs)");
+  run->add_flag("--quiet", options.quiet, "no progress");
+  run->callback([&] { code = run_command(options); });
+
+  auto* check = app.add_subcommand("check", "validates an experiment and prints its plan; trains nothing");
+  add_run_options(*check, options);
+  check->callback([&] { code = check_command(options); });
+
+  auto* list = app.add_subcommand("list", "lists models, attacks, defenses, datasets and measures");
+  list->add_option("KIND", word, "models, attacks, defenses, datasets or measures");
+  list->add_option("--plugin", options.plugins, "shared object with further components")->expected(1);
+  list->callback([&] { code = list_command(word, options.plugins); });
+
+  auto* explain = app.add_subcommand("explain", "keys, paper and threat model of a component");
+  explain->add_option("NAME", word, "a name that 'imprint list' shows")->required();
+  explain->add_option("--plugin", options.plugins, "shared object with further components")->expected(1);
+  explain->callback([&] { code = explain_command(word, options.plugins); });
+
+  auto* fresh = app.add_subcommand("new", "writes a new component, its test and its example");
+  fresh->add_option("KIND", word, "attack, defense, model, dataset or measure")->required();
+  fresh->add_option("NAME", second, "its name, in lower_case_with_underscores")->required();
+  fresh->callback([&] { code = new_command(word, second); });
+
+  auto* doctor = app.add_subcommand("doctor", "LibTorch, kernels, speed, and what is missing");
+  doctor->callback([&] { code = doctor_command(); });
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : bad_input;
+  }
+  return code;
+}
+
+}  // namespace
+}  // namespace imprint
+
+int main(int argc, char** argv) {
+  try {
+    if (!imprint::duplicate_registrations().empty())
+      throw imprint::ConfigError(imprint::joined(imprint::duplicate_registrations(), "\n"));
+    return imprint::run_program(argc, argv);
+  } catch (const imprint::ConfigError& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return imprint::bad_input;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "imprint: {}\n", error.what());
+    return 1;
+  }
+}

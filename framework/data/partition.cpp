@@ -1,0 +1,113 @@
+#include "framework/data/partition.h"
+
+#include "framework/config/digest.h"
+
+namespace imprint {
+namespace {
+
+Tensor none() { return torch::empty({0}, torch::kLong); }
+
+// The halves of `pieces` joined and dealt again: train gets as many as before.
+std::pair<Tensor, Tensor> redrawn(const Tensor& train, const Tensor& test, const Stream& stream) {
+  const auto all = torch::cat({train, test});
+  const auto order = torch::randperm(all.size(0), stream.generator(), torch::kLong);
+  const auto mixed = all.index_select(0, order);
+  return {mixed.slice(0, 0, train.size(0)), mixed.slice(0, train.size(0))};
+}
+
+// The half of the pool that model `index` trains on, and the other half.
+std::pair<Tensor, Tensor> pool_halves(const Tensor& pool, int64_t index, const Stream& stream) {
+  const auto n = pool.size(0);
+  const auto order = torch::randperm(
+      n, stream.at("block", static_cast<uint64_t>(index / 2)).generator(), torch::kLong);
+  const auto mixed = pool.index_select(0, order);
+  const auto first = mixed.slice(0, 0, n / 2);
+  const auto second = mixed.slice(0, n / 2);
+  return index % 2 == 0 ? std::pair{first, second} : std::pair{second, first};
+}
+
+}  // namespace
+
+Protocol::Protocol(Keys keys)
+    : name(keys.choice("protocol", {"four_way", "five_way", "pool"})
+               .doc("four_way: target and shadow, train and test; five_way: and reference records; "
+                    "pool: every model on a random half")),
+      size(keys.integer("size", 0).at_least(0).doc(
+          "records per piece (pool: in the pool); 0: as many as there are")),
+      test(keys.integer("test", 0).at_least(0).doc(
+          "pool only: records of the test piece; 0: a fifth of all records")),
+      population(keys.integer("population", 0).at_least(0).doc(
+          "records for attackers that need some, trained on by nobody")),
+      tune(keys.integer("tune", 0).at_least(0).doc("records held out for choosing hyper-parameters")) {}
+
+std::string Partition::digest() const {
+  Sha256 digest;
+  digest.field(protocol);
+  for (const auto* piece :
+       {&target_train, &target_test, &shadow_train, &shadow_test, &reference, &population, &tune, &pool})
+    digest.field(Dataset{*piece, *piece, 0}.digest());
+  return digest.hex();
+}
+
+Partition deal(const Protocol& protocol, int64_t records, const Stream& stream, const Mark& mark,
+               Problems& problems) {
+  const auto order = torch::randperm(records, stream.generator(), torch::kLong);
+  const bool pool = protocol.name == "pool";
+  const auto spare = protocol.population + protocol.tune;
+  const auto test = !pool ? 0 : protocol.test > 0 ? protocol.test : records / 5;
+  const int64_t pieces = pool ? 1 : protocol.name == "five_way" ? 5 : 4;
+  const auto most = (records - spare - test) / pieces;
+  const auto size = protocol.size > 0 ? protocol.size : most;
+  if (size > most || size < (pool ? 2 : 1)) {
+    problems.add(mark, fmt::format("{} needs {} records ({} x {}{}), the data have {}; at most {} per piece",
+                                   protocol.name, pieces * size + spare + test, pieces, size,
+                                   spare + test > 0 ? fmt::format(" + {}", spare + test) : "", records,
+                                   std::max<int64_t>(most, 0)));
+    return {none(), none(), none(), none(), none(), none(), none(), none(), protocol.name};
+  }
+  int64_t at = 0;
+  const auto take = [&](int64_t count) {
+    const auto piece = order.slice(0, at, at + count);
+    at += count;
+    return piece;
+  };
+  Partition partition;
+  partition.protocol = protocol.name;
+  partition.pool = take(pool ? size : 0);
+  partition.target_train = take(pool ? 0 : size);
+  partition.target_test = take(pool ? test : size);
+  partition.reference = take(pieces == 5 ? size : 0);
+  partition.shadow_train = take(pool ? 0 : size);
+  partition.shadow_test = take(pool ? 0 : size);
+  partition.population = take(protocol.population);
+  partition.tune = take(protocol.tune);
+  return partition;
+}
+
+View view(const Dataset& data, const Partition& partition, int64_t index, const Stream& stream) {
+  const bool pool = partition.protocol == "pool";
+  auto train = index == 0 ? partition.target_train : partition.shadow_train;
+  auto test = index == 0 || pool ? partition.target_test : partition.shadow_test;
+  auto outside = test;
+  if (pool) {
+    // Model 1 is the target's complement and plays no shadow to it.
+    std::tie(train, outside) = pool_halves(partition.pool, index == 0 ? 0 : index + 1, stream);
+  } else if (index > 1) {
+    std::tie(train, test) = redrawn(train, test, stream.at("shadow", static_cast<uint64_t>(index)));
+    outside = test;
+  }
+  View view;
+  view.split = {data.at(train), data.at(test), data.at(partition.reference),
+                data.at(partition.population), data.at(partition.tune)};
+  // Members and non-members are mixed, so that no attack can use the order of its candidates.
+  const auto both = torch::cat({train, outside});
+  const auto order = torch::randperm(
+      both.size(0), stream.at("candidates", static_cast<uint64_t>(index)).generator(), torch::kLong);
+  view.record = both.index_select(0, order);
+  view.candidates = data.at(view.record);
+  view.member = order < train.size(0);
+  view.test_is_non_members = !pool;
+  return view;
+}
+
+}  // namespace imprint

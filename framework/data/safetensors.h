@@ -1,0 +1,20 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "framework/data/dataset.h"
+
+namespace imprint {
+
+/// Writes named tensors in the safetensors format: a JSON header padded so that data start at a
+/// 64-byte boundary, then the tensors' bytes. Synced, so that a rename afterwards is safe. Throws
+/// std::runtime_error with the reason.
+void save_tensors(const std::filesystem::path& file, const std::map<std::string, Tensor>& tensors);
+
+/// Reads such a file; tensors own their memory. Throws std::runtime_error naming the file when it is
+/// missing, truncated or no such file.
+std::map<std::string, Tensor> load_tensors(const std::filesystem::path& file);
+
+}  // namespace imprint

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/config/keys.h"
+#include "framework/data/partition.h"
+#include "framework/privacy/attack.h"
+#include "framework/training/trainer.h"
+
+namespace imprint {
+
+/// Which records an experiment uses: a source, a choice of them, and how they are dealt out.
+struct DataChoice {
+  Built<Source> source;
+  std::vector<int64_t> keep_classes;  ///< empty: all; the kept ones are renumbered in this order
+  int64_t limit = 0;                  ///< 0: all
+  std::shared_ptr<Protocol> protocol;
+  Mark mark, split_mark;
+
+  /// Identifies the records before they are dealt out.
+  std::string address() const;
+  /// The records, or a ConfigError that names the source's place in the file.
+  Dataset load() const;
+};
+
+/// One attack of a cell: a variant, if its keys are swept.
+struct AttackChoice {
+  std::string label;
+  Built<Attack> attack;
+  bool per_class = true;
+};
+
+/// How many shadows the attacker trains, and with which defense.
+struct ShadowChoice {
+  int64_t count = 1;
+  bool defended = true;  ///< with the target's own defense
+};
+
+/// One point of the sweep with one seed.
+struct Cell {
+  std::string id, label, defense, model;
+  std::vector<std::pair<std::string, std::string>> swept;
+  int64_t seed = 0;
+  DataChoice data;
+  Value model_spec;
+  std::string model_address;  ///< canonical keys and source
+  std::shared_ptr<Schedule> schedule;
+  Value schedule_keys;
+  std::string schedule_address;
+  std::vector<Value> chain;  ///< YAML of each defense, resolved
+  Mark chain_mark;
+  std::vector<AttackChoice> attacks;
+  std::vector<Value> measures;
+  ShadowChoice shadows;
+  torch::Device device = torch::kCPU;
+};
+
+/// A figure or a claim as the user wrote it; reports interpret them.
+struct Experiment {
+  std::string name;
+  std::vector<Cell> cells;
+  Value figures, expect;
+  Value resolved;  ///< the file with bases, overrides, plugins and every default written out
+};
+
+/// Everything that can be known without data: builds every component of every cell. Loads the
+/// plugins it names. Throws ConfigError with all problems.
+Experiment read_experiment(const Value& root, const std::string& fallback_name);
+
+/// Builds a fresh chain (defenses have state) from resolved YAML.
+Chain build_chain(const std::vector<Value>& specs, Problems& problems);
+
+/// "cuda" if there is one and `auto` was asked for. Adds a problem for a device that is not there.
+torch::Device choose_device(const std::string& word, const Mark& mark, Problems& problems);
+
+}  // namespace imprint

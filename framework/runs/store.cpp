@@ -1,0 +1,143 @@
+#include "framework/runs/store.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "framework/data/safetensors.h"
+
+namespace imprint {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string unique_suffix() {
+  static std::atomic<int> counter{0};
+  return fmt::format("{}-{}", ::getpid(), counter++);
+}
+
+void sync_write(const fs::path& file, const std::string& contents) {
+  const auto refuse = [&](const char* what) {
+    throw std::runtime_error(fmt::format("{}: {}: {}", file.string(), what, std::strerror(errno)));
+  };
+  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (descriptor < 0) refuse("cannot be written");
+  size_t done = 0;
+  while (done < contents.size()) {
+    const auto wrote = ::write(descriptor, contents.data() + done, contents.size() - done);
+    if (wrote < 0) {
+      ::close(descriptor);
+      refuse("cannot be written");
+    }
+    done += static_cast<size_t>(wrote);
+  }
+  if (::fsync(descriptor) != 0) refuse("cannot be synced");
+  ::close(descriptor);
+}
+
+}  // namespace
+
+void write_file(const fs::path& file, const std::string& contents) {
+  const fs::path temporary = file.string() + ".tmp" + unique_suffix();
+  try {
+    sync_write(temporary, contents);
+    fs::rename(temporary, file);
+  } catch (...) {
+    std::error_code ignored;
+    fs::remove(temporary, ignored);
+    throw;
+  }
+}
+
+std::string read_file(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw std::runtime_error(fmt::format("{}: cannot be read: {}", file.string(), std::strerror(errno)));
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+Store::Store(fs::path root) : root_(std::move(root)) {
+  std::error_code error;
+  fs::create_directories(root_ / "leases", error);
+  if (error || ::access(root_.c_str(), W_OK) != 0)
+    throw ConfigError(fmt::format("the store '{}' cannot be written: {}", root_.string(),
+                                  error ? error.message() : std::strerror(errno)));
+}
+
+bool Store::has(const std::string& kind, const std::string& address) const {
+  return fs::exists(at(kind, address));
+}
+
+fs::path Store::at(const std::string& kind, const std::string& address) const {
+  return root_ / kind / address;
+}
+
+std::map<std::string, Tensor> Store::tensors(const std::string& kind, const std::string& address,
+                                             const std::string& file) const {
+  return load_tensors(at(kind, address) / (file + ".safetensors"));
+}
+
+nlohmann::json Store::json(const std::string& kind, const std::string& address, const std::string& file) const {
+  return nlohmann::json::parse(read_file(at(kind, address) / file));
+}
+
+bool Store::lease(const std::string& address) const {
+  const auto file = root_ / "leases" / address;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (descriptor >= 0) {
+      const auto pid = std::to_string(::getpid());
+      const bool wrote = ::write(descriptor, pid.data(), pid.size()) == static_cast<ssize_t>(pid.size());
+      ::close(descriptor);
+      return wrote;
+    }
+    if (errno != EEXIST) return true;
+    std::ifstream stream(file);
+    pid_t holder = 0;
+    const bool alive = !(stream >> holder) || ::kill(holder, 0) == 0 || errno != ESRCH;
+    if (alive) return false;
+    std::error_code ignored;
+    fs::remove(file, ignored);
+  }
+  return false;
+}
+
+void Store::release(const std::string& address) const {
+  std::error_code ignored;
+  fs::remove(root_ / "leases" / address, ignored);
+}
+
+Draft::Draft(const Store& store, std::string kind, std::string address)
+    : final_(store.at(kind, address)),
+      temporary_(store.root() / kind / (".tmp-" + address.substr(0, 16) + "-" + unique_suffix())) {
+  fs::create_directories(temporary_);
+}
+
+Draft::~Draft() {
+  std::error_code ignored;
+  if (!committed_) fs::remove_all(temporary_, ignored);
+}
+
+void Draft::tensors(const std::map<std::string, Tensor>& tensors, const std::string& file) {
+  save_tensors(temporary_ / (file + ".safetensors"), tensors);
+}
+
+void Draft::text(const std::string& file, const std::string& contents) { sync_write(temporary_ / file, contents); }
+
+void Draft::commit() {
+  std::error_code error;
+  fs::rename(temporary_, final_, error);
+  // Somebody else was faster with the same contents: success.
+  if (error && !fs::exists(final_))
+    throw std::runtime_error(fmt::format("{}: cannot be put in place: {}", final_.string(), error.message()));
+  if (error) fs::remove_all(temporary_);
+  committed_ = true;
+}
+
+}  // namespace imprint

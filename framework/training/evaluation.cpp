@@ -1,0 +1,33 @@
+#include "framework/training/evaluation.h"
+
+namespace imprint {
+namespace {
+
+constexpr int64_t query_batch = 512;
+
+}  // namespace
+
+Tensor queried_logits(Model& model, const Chain& chain, const Tensor& x, torch::ScalarType type,
+                      const torch::Device& device) {
+  const torch::NoGradGuard no_grad;
+  const bool was_training = model.is_training();
+  model.eval();
+  std::vector<Tensor> parts;
+  for (int64_t at = 0; at < x.size(0); at += query_batch) {
+    const auto records = as_input(x.slice(0, at, at + query_batch), type, device);
+    parts.push_back(class_logits(model.forward(chain.query(records))).cpu());
+  }
+  model.train(was_training);
+  return torch::cat(parts);
+}
+
+double accuracy(const Tensor& logits, const Tensor& y) {
+  return logits.argmax(1).eq(y).to(torch::kDouble).mean().item<double>();
+}
+
+const Tensor& Evaluation::cached(Tensor& logits, const Dataset& piece) {
+  if (!logits.defined()) logits = queried_logits(model_, chain_, piece.x, type_, device_);
+  return logits;
+}
+
+}  // namespace imprint

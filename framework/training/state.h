@@ -1,0 +1,32 @@
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/optim/optimizer.h>
+
+#include <map>
+#include <string>
+
+#include "framework/data/dataset.h"
+
+namespace imprint {
+
+/// One visitor for saving and loading: whoever has state names each piece once. When saving, the
+/// pieces are copied into `tensors`; when loading, they are copied back into the same objects.
+class State {
+ public:
+  enum class Direction { save, load };
+
+  explicit State(Direction direction) : direction_(direction) {}
+
+  void tensor(const std::string& name, Tensor& value);
+  /// All parameters and buffers.
+  void module(const std::string& name, torch::nn::Module& module);
+  void optimizer(const std::string& name, torch::optim::Optimizer& optimizer);
+
+  std::map<std::string, Tensor> tensors;
+
+ private:
+  Direction direction_;
+};
+
+}  // namespace imprint

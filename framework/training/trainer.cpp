@@ -1,0 +1,171 @@
+#include "framework/training/trainer.h"
+
+#include <torch/utils.h>
+
+namespace imprint {
+namespace {
+
+// One training in progress; its methods are the lines of the loop.
+class Trainer {
+ public:
+  explicit Trainer(TrainingPlan& plan)
+      : plan_(plan), schedule_(plan.schedule), split_(plan.split), defense_stream_(plan.stream.at("defense")) {
+    plan_.chain.data(split_, plan_.first, defense_stream_);
+    torch::manual_seed(plan_.stream.at("init").seed());
+    model_ = plan_.build(model_shape(plan_.split, schedule_.loss, plan_.chain));
+    model_->to(plan_.device, schedule_.type);
+    if (schedule_.loss.on_sphere()) project();
+    optimizer_ = schedule_.make_optimizer(model_->parameters());
+    taped_ = plan_.chain.overrides("gradient");
+    y_ = split_.train.y.to(plan_.device);
+    // Small inputs are converted once; large ones stay compact and are expanded per batch.
+    const bool small = split_.train.x.numel() <= int64_t{1} << 26;
+    x_ = small ? as_input(split_.train.x, schedule_.type, plan_.device) : split_.train.x;
+    expanded_ = small;
+  }
+
+  std::shared_ptr<Model> run() {
+    for (epoch_ = 0; epoch_ < schedule_.epochs; ++epoch_) {
+      run_epoch();
+      if (finish_epoch()) break;
+    }
+    return model_;
+  }
+
+ private:
+  Step where() {
+    return {epoch_,  schedule_.epochs, step_,          *model_,      *optimizer_,
+            split_, defense_stream_,  schedule_.type, plan_.device, expected_batch()};
+  }
+
+  double expected_batch() const {
+    const auto members = split_.train.size();
+    return static_cast<double>(schedule_.batch == 0 ? members : std::min(schedule_.batch, members));
+  }
+
+  void run_epoch() {
+    model_->train();
+    lr_ = schedule_.lr_at(epoch_);
+    for (auto& group : optimizer_->param_groups()) group.options().set_lr(lr_);
+    loss_sum_ = torch::zeros({}, torch::TensorOptions(torch::kDouble).device(plan_.device));
+    loss_count_ = 0;
+    const auto order = plan_.stream.at("order", static_cast<uint64_t>(epoch_));
+    for (const auto& index : draw_batches(schedule_.sampling, split_.train.size(), schedule_.batch, order)) {
+      // Dropout draws from the default generator, the only one it can use.
+      torch::manual_seed(plan_.stream.at("layers", static_cast<uint64_t>(step_)).seed());
+      run_step(index);
+      ++step_;
+    }
+    plan_.chain.epoch(where());
+  }
+
+  void run_step(const Tensor& index) {
+    const auto step = where();
+    const auto batch = plan_.chain.batch(records(index), step);
+    optimizer_->zero_grad();
+    if (taped_)
+      taped_backward(batch, step);
+    else if (model_->has_closed_form())
+      closed_form_backward(batch, step);
+    else
+      mean_loss(model_->forward(batch.x), batch, step).backward();
+    for (const auto& attached : plan_.measures) attached.measure->step(step, batch);
+    optimizer_->step();
+    if (schedule_.loss.on_sphere()) project();
+  }
+
+  Batch records(const Tensor& index) const {
+    const auto rows = x_.index_select(0, index.to(x_.device()));
+    const auto x = expanded_ ? rows : as_input(rows, schedule_.type, plan_.device);
+    return {index, x, y_.index_select(0, index.to(plan_.device)), {}};
+  }
+
+  // [n] or a scalar; also counts towards the epoch's mean.
+  Tensor losses(const Tensor& logits, const Batch& batch, const Step& step) {
+    // theory.md A.6: the softmin sharpens as the step size shrinks.
+    const auto sharpness = 10 * (1 + static_cast<double>(step_) / 100);
+    auto each = plan_.chain.loss(schedule_.loss(logits, batch, sharpness), logits, batch, step);
+    const auto n = batch.y.size(0);
+    loss_sum_ += each.dim() == 0 ? each.detach() * n : each.detach().sum();
+    loss_count_ += n;
+    return each;
+  }
+
+  Tensor mean_loss(const Tensor& logits, const Batch& batch, const Step& step) {
+    const auto each = losses(logits, batch, step);
+    return each.dim() == 0 ? each : each.mean();
+  }
+
+  void closed_form_backward(const Batch& batch, const Step& step) {
+    Tensor logits;
+    {
+      const torch::NoGradGuard no_grad;
+      logits = model_->forward(batch.x);
+    }
+    logits.requires_grad_();
+    mean_loss(logits, batch, step).backward();
+    model_->backward(batch.x, logits.grad());
+  }
+
+  void taped_backward(const Batch& batch, const Step& step) {
+    Tape tape;
+    const auto each = losses(model_->forward(batch.x), batch, step);
+    TORCH_CHECK(each.dim() == 1, "a defense that works on per-record gradients cannot follow one whose loss is a single number");
+    if (!plan_.chain.gradient(batch, {each, tape}, step)) each.mean().backward();
+  }
+
+  void project() {
+    const torch::NoGradGuard no_grad;
+    Tensor square;
+    for (const auto& p : model_->parameters()) square = square.defined() ? square + p.square().sum() : p.square().sum();
+    for (auto& p : model_->parameters()) p.div_(square.sqrt());
+  }
+
+  // Records, measures, snapshots; true: a defense asks to stop.
+  bool finish_epoch() {
+    const auto number = epoch_ + 1;
+    const Epoch epoch{number, schedule_.epochs, (loss_sum_ / std::max<int64_t>(loss_count_, 1)).item<double>()};
+    const bool stop = plan_.chain.stop(epoch);
+    const auto last = stop ? number : schedule_.epochs;
+    Evaluation evaluation(*model_, plan_.chain, plan_.split, schedule_.type, plan_.device);
+    EpochRow row{number, epoch.loss, lr_, {}, {}};
+    if (schedule_.evaluate(number, last)) {
+      row.train_accuracy = accuracy(evaluation.train_logits(), plan_.split.train.y);
+      row.test_accuracy = accuracy(evaluation.test_logits(), plan_.split.test.y);
+      for (const auto& attached : plan_.measures) {
+        attached.log->epoch = number;
+        attached.measure->epoch(epoch, evaluation, *attached.log);
+        attached.log->epoch.reset();
+      }
+    }
+    if (plan_.snapshots.contains(number)) plan_.on_snapshot(number, *model_);
+    if (schedule_.record(number, last) || row.test_accuracy) plan_.on_epoch(row);
+    return stop;
+  }
+
+  TrainingPlan& plan_;
+  const Schedule& schedule_;
+  Split split_;
+  Stream defense_stream_;
+  std::shared_ptr<Model> model_;
+  std::unique_ptr<torch::optim::Optimizer> optimizer_;
+  Tensor x_, y_, loss_sum_;
+  bool taped_ = false, expanded_ = false;
+  int64_t epoch_ = 0, step_ = 0, loss_count_ = 0;
+  double lr_ = 0;
+};
+
+}  // namespace
+
+Shape model_shape(const Split& split, const BaseLoss& loss, Chain& chain) {
+  Shape shape;
+  const auto sizes = split.train.x.sizes().slice(1);
+  shape.input = sizes.vec();
+  shape.outputs = loss.one_output() ? 1 : split.train.classes;
+  chain.shape(shape);
+  return shape;
+}
+
+std::shared_ptr<Model> train(TrainingPlan& plan) { return Trainer(plan).run(); }
+
+}  // namespace imprint
