@@ -112,8 +112,10 @@ void report_failures(const Outcome& outcome, const Plan& plan, const fs::path& f
 
 std::string read_share(const std::string& file) {
   const char* home = std::getenv("IMPRINT_HOME");
-  const auto path = fs::path(home == nullptr ? "." : home) / ".imprint/share" / file;
-  // Without the bundle the page still has every table; only its figures stay empty.
+  std::error_code unknown;
+  // Called without the launcher, the program lies two folders below its source tree.
+  const auto tree = fs::read_symlink("/proc/self/exe", unknown).parent_path() / "../..";
+  const auto path = (home == nullptr ? tree : fs::path(home)) / ".imprint/share" / file;
   return fs::exists(path) ? read_file(path) : "";
 }
 
@@ -155,6 +157,8 @@ int run_command(const RunOptions& options) {
     return 75;
   }
   auto results = assemble(ready.experiment, ready.plan, store);
+  if (read_share("vega.js").empty())
+    results.notes.push_back("The figure bundle was not installed, so figures are not drawn; ./imprint build installs it.");
   results.verdicts = judge(ready.claims, results);
   events.finish(results);
   write_results(folder, ready, results, store);

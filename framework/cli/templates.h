@@ -37,7 +37,7 @@ IMPRINT_ATTACK({Type}, "{name}", "one sentence: what it is", "authors, venue, eq
 
 constexpr auto attack_test = R"(#include "tests/support/fixtures.h"
 
-namespace imprint {
+namespace imprint::{name}_test {
 namespace {
 
 TEST({Type}, RanksLowLossesHigh) {  // p_y = 0.9, 0.5, 0.1: losses 0.105, 0.693, 2.303
@@ -52,7 +52,7 @@ TEST({Type}, RefusesAPowerOfZero) {
 }
 
 }  // namespace
-}  // namespace imprint
+}  // namespace imprint::{name}_test
 )";
 
 constexpr auto attack_config = R"(# configs/attacks/{name}.yaml: seconds on a laptop; also the smoke test of the attack
@@ -89,7 +89,7 @@ IMPRINT_DEFENSE({Type}, "{name}", "one sentence: what it does", "authors, venue,
 
 constexpr auto defense_test = R"(#include "tests/support/fixtures.h"
 
-namespace imprint {
+namespace imprint::{name}_test {
 namespace {
 
 TEST({Type}, EqualsPlainTrainingWhenScaleIsOne) {
@@ -105,7 +105,7 @@ TEST({Type}, RefusesAScaleOfZero) {
 }
 
 }  // namespace
-}  // namespace imprint
+}  // namespace imprint::{name}_test
 )";
 
 constexpr auto defense_config = R"(# configs/defenses/{name}.yaml: seconds on a laptop; also the smoke test of the defense
@@ -147,7 +147,7 @@ IMPRINT_MODEL({Type}, "{name}", "one sentence: what it is", "authors, venue");
 
 constexpr auto model_test = R"(#include "tests/support/fixtures.h"
 
-namespace imprint {
+namespace imprint::{name}_test {
 namespace {
 
 TEST({Type}, HasTheParametersOfItsLayers) {  // 10 x 64 + 64 + 64 x 3 + 3
@@ -159,7 +159,7 @@ TEST({Type}, HasTheParametersOfItsLayers) {  // 10 x 64 + 64 + 64 x 3 + 3
 TEST({Type}, Learns) { expect_model_learns("{name: {name}}"); }
 
 }  // namespace
-}  // namespace imprint
+}  // namespace imprint::{name}_test
 )";
 
 constexpr auto model_config = R"(# configs/models/{name}.yaml: seconds on a laptop; also the smoke test of the model
@@ -200,7 +200,7 @@ IMPRINT_DATASET({Type}, "{name}", "one sentence: what it holds", "where it comes
 
 constexpr auto dataset_test = R"(#include "tests/support/fixtures.h"
 
-namespace imprint {
+namespace imprint::{name}_test {
 namespace {
 
 TEST({Type}, HoldsTheRecordsItWasAskedFor) {
@@ -215,7 +215,7 @@ TEST({Type}, IsTheSameEveryTime) {
 }
 
 }  // namespace
-}  // namespace imprint
+}  // namespace imprint::{name}_test
 )";
 
 constexpr auto dataset_config = R"(# configs/datasets/{name}.yaml: seconds on a laptop; also the smoke test of the data set
@@ -248,7 +248,7 @@ IMPRINT_MEASURE({Type}, "{name}", "one sentence: what it logs", "authors, venue,
 
 constexpr auto measure_test = R"(#include "tests/support/fixtures.h"
 
-namespace imprint {
+namespace imprint::{name}_test {
 namespace {
 
 TEST({Type}, LogsTheTrainAccuracyOfAPerfectModel) {
@@ -257,7 +257,7 @@ TEST({Type}, LogsTheTrainAccuracyOfAPerfectModel) {
 }
 
 }  // namespace
-}  // namespace imprint
+}  // namespace imprint::{name}_test
 )";
 
 constexpr auto measure_config = R"(# configs/measures/{name}.yaml: seconds on a laptop; also the smoke test of the measure

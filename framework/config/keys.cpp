@@ -71,8 +71,7 @@ std::string shown(const Value& value) {
 
 template <class T>
 std::string article(const std::string& type) {
-  if constexpr (std::is_same_v<T, std::vector<int64_t>> || std::is_same_v<T, std::vector<double>>)
-    return "a " + type;
+  if constexpr (std::is_same_v<T, bool>) return type;
   return (type == "integer" ? "an " : "a ") + type;
 }
 

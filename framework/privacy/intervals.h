@@ -11,6 +11,11 @@ struct Interval {
   double high = 0;
 };
 
+/// part / whole, which must not be 0.
+inline double ratio(int64_t part, int64_t whole) {
+  return static_cast<double>(part) / static_cast<double>(whole);
+}
+
 /// Exact binomial interval for `hits` of `n`; [0, 1] when n is 0.
 Interval clopper_pearson(int64_t hits, int64_t n, double level = 0.95);
 

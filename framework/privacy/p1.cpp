@@ -116,10 +116,6 @@ Strata strata_of(std::span<const NamedDecisions> attacks, std::span<const uint8_
   return strata;
 }
 
-double ratio(int64_t part, int64_t whole) {
-  return static_cast<double>(part) / static_cast<double>(whole);
-}
-
 /// `counts_of` tells how often each row of a stratum counts: as observed, or in one resample.
 template <typename CountsOf>
 Outcome outcome(const Strata& strata, size_t attacks, CountsOf counts_of) {

@@ -25,10 +25,6 @@ struct Ranking {
   int64_t members = 0, non_members = 0;
 };
 
-double ratio(int64_t part, int64_t whole) {
-  return static_cast<double>(part) / static_cast<double>(whole);
-}
-
 void check_size(const std::string& what, size_t given, size_t expected) {
   if (given == expected) return;
   throw std::invalid_argument("there are " + std::to_string(given) + " " + what + " for " +

@@ -2,7 +2,7 @@
 // modified_entropy.
 #include "tests/support/fixtures.h"
 
-namespace imprint {
+namespace imprint::metric_attacks_test {
 namespace {
 
 Tensor three() { return torch::tensor({{0.7, 0.2, 0.1}, {0.1, 0.8, 0.1}}, torch::kDouble).log(); }
@@ -75,4 +75,4 @@ TEST(MetricAttacks, AreNeverNaN) {
 }
 
 }  // namespace
-}  // namespace imprint
+}  // namespace imprint::metric_attacks_test

@@ -7,7 +7,7 @@
 #include "tests/support/fixtures.h"
 #include "tests/support/process.h"
 
-namespace imprint {
+namespace imprint::program_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -289,4 +289,4 @@ INSTANTIATE_TEST_SUITE_P(Configs, Example, testing::ValuesIn(examples()), [](con
 });
 
 }  // namespace
-}  // namespace imprint
+}  // namespace imprint::program_test

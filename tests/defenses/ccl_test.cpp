@@ -1,6 +1,6 @@
 #include "tests/support/fixtures.h"
 
-namespace imprint {
+namespace imprint::ccl_test {
 namespace {
 
 TEST(Ccl, EqualsCrossEntropyWhenAlphaIsOne) { expect_same_training("{name: ccl, alpha: 1}", "{name: none}"); }
@@ -43,4 +43,4 @@ TEST(Ccl, RefusesAlphaOutsideItsRange) {
 }
 
 }  // namespace
-}  // namespace imprint
+}  // namespace imprint::ccl_test

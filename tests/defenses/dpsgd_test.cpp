@@ -2,7 +2,7 @@
 
 #include "tests/support/fixtures.h"
 
-namespace imprint {
+namespace imprint::dpsgd_test {
 namespace {
 
 // Each record's gradient, one backward pass per record: the slow, obvious way.
@@ -102,4 +102,4 @@ TEST(Dpsgd, DemandsPoissonSampling) {
 }
 
 }  // namespace
-}  // namespace imprint
+}  // namespace imprint::dpsgd_test

@@ -2,7 +2,7 @@
 // confidence_rounding.
 #include "tests/support/fixtures.h"
 
-namespace imprint {
+namespace imprint::simple_defenses_test {
 namespace {
 
 TEST(None, ChangesNothing) { EXPECT_NEAR(loss_of("none", 0.5), std::log(2.0), 1e-12); }
@@ -77,4 +77,4 @@ TEST(ConfidenceRounding, RoundsAndKeepsThePredictedClass) {
 }
 
 }  // namespace
-}  // namespace imprint
+}  // namespace imprint::simple_defenses_test

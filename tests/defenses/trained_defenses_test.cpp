@@ -2,7 +2,7 @@
 // distillation, secret_shift.
 #include "tests/support/fixtures.h"
 
-namespace imprint {
+namespace imprint::trained_defenses_test {
 namespace {
 
 TEST(AdversarialRegularization, EqualsPlainTrainingWhenWeightIsZero) {
@@ -85,4 +85,4 @@ TEST(SecretShift, StateBringsTheVectorBack) {
 }
 
 }  // namespace
-}  // namespace imprint
+}  // namespace imprint::trained_defenses_test

@@ -7,7 +7,7 @@
 #include "framework/config/load.h"
 #include "tests/support/process.h"
 
-namespace imprint {
+namespace imprint::config_test {
 namespace {
 
 std::string refusal(const std::function<void()>& action) {
@@ -198,7 +198,7 @@ TEST(Keys, RefusesWithTheExactMessage) {
   EXPECT_EQ(read_all("{alpha: [1]}"), "f.yaml:1:9: alpha must be a number, not [1]");
   EXPECT_EQ(read_all("{epoch: 1.5}"), "f.yaml:1:9: epoch must be an integer, not 1.5");
   EXPECT_EQ(read_all("{epoch: 0}"), "f.yaml:1:9: epoch must be at least 1, not 0");
-  EXPECT_EQ(read_all("{on: 3}"), "f.yaml:1:6: on must be a true or false, not 3");
+  EXPECT_EQ(read_all("{on: 3}"), "f.yaml:1:6: on must be true or false, not 3");
   EXPECT_EQ(read_all("{word: tow}"), "f.yaml:1:8: word must be one of one, two, not 'tow'; did you mean 'two'?");
   EXPECT_EQ(read_all("{list: [1, 0]}"), "f.yaml:1:8: each of list must be above 0, not 0");
   EXPECT_EQ(read_all("{list: 1}"), "f.yaml:1:8: list must be a list of numbers, not 1");
@@ -239,4 +239,4 @@ TEST(Digest, IsSha256) {
 }
 
 }  // namespace
-}  // namespace imprint
+}  // namespace imprint::config_test

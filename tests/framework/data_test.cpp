@@ -9,7 +9,7 @@
 #include "tests/support/fixtures.h"
 #include "tests/support/process.h"
 
-namespace imprint {
+namespace imprint::data_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -233,4 +233,4 @@ TEST(Safetensors, RefusesTruncatedAndForeignFiles) {
 }
 
 }  // namespace
-}  // namespace imprint
+}  // namespace imprint::data_test

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-namespace imprint {
+namespace imprint::expect_test {
 namespace {
 
 using SweptKeys = std::vector<std::pair<std::string, std::string>>;
@@ -533,7 +533,7 @@ TEST(Expect, RefusesValuesOfTheWrongType) {
             "f.yaml:1:33: below must be a number or a cell such as {defense: none}, not [1, 2]");
   EXPECT_EQ(with("above: .nan"),
             "f.yaml:1:33: above must be a number or a cell such as {defense: none}, not .nan");
-  EXPECT_EQ(with("above: 1, scaled: 3"), "f.yaml:1:44: scaled must be a true or false, not 3");
+  EXPECT_EQ(with("above: 1, scaled: 3"), "f.yaml:1:44: scaled must be true or false, not 3");
   EXPECT_EQ(with("above: 1, attack: [loss]"), "f.yaml:1:44: attack must be a text, not [loss]");
   EXPECT_EQ(with("above: 1, cell: ccl"),
             "f.yaml:1:42: cell must be a map such as {defense: ccl, alpha: 0.5}, not ccl");
@@ -604,4 +604,4 @@ TEST(Expect, RefusesWhereWithoutASide) {
 }
 
 }  // namespace
-}  // namespace imprint
+}  // namespace imprint::expect_test

@@ -9,7 +9,7 @@
 #include "tests/support/fixtures.h"
 #include "tests/support/process.h"
 
-namespace imprint {
+namespace imprint::house_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -123,4 +123,4 @@ TEST(House, SourceDigestsIgnoreCommentsAndWhiteSpaceOnly) {
 }
 
 }  // namespace
-}  // namespace imprint
+}  // namespace imprint::house_test

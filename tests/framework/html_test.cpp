@@ -8,7 +8,7 @@
 
 #include "framework/reports/figures.h"
 
-namespace imprint {
+namespace imprint::html_test {
 namespace {
 
 using nlohmann::json;
@@ -264,4 +264,4 @@ TEST(RocFigure, EndsWhereOneFalseAlarmIsAndTakesEachLabelAtItsBestP1) {
 }
 
 }  // namespace
-}  // namespace imprint
+}  // namespace imprint::html_test

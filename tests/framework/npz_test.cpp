@@ -14,7 +14,7 @@
 
 #include "tests/support/process.h"
 
-namespace imprint {
+namespace imprint::npz_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -194,4 +194,4 @@ TEST_F(NpzTest, RefusesAnArrayThatIsNotOfItsShape) {
 }
 
 }  // namespace
-}  // namespace imprint
+}  // namespace imprint::npz_test

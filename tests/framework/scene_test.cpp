@@ -1,6 +1,6 @@
 #include "tests/support/fixtures.h"
 
-namespace imprint {
+namespace imprint::scene_test {
 namespace {
 
 Observation seen(const std::vector<double>& p, std::vector<int64_t> y = {}, const Tensor& member = {}) {
@@ -105,4 +105,4 @@ TEST(Needs, SayTheThreatModelInWords) {
 }
 
 }  // namespace
-}  // namespace imprint
+}  // namespace imprint::scene_test

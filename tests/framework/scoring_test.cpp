@@ -9,7 +9,7 @@
 #include <random>
 #include <stdexcept>
 
-namespace imprint {
+namespace imprint::scoring_test {
 namespace {
 
 using Bits = std::vector<uint8_t>;
@@ -441,4 +441,4 @@ TEST(P1, RefusesCellsItCannotMeasure) {
 }
 
 }  // namespace
-}  // namespace imprint
+}  // namespace imprint::scoring_test

@@ -5,11 +5,11 @@
 #include <map>
 #include <sstream>
 
-namespace imprint {
+namespace imprint::tables_test {
 namespace {
 
 /// An attack on 200 members and 200 non-members: a FPR of 0.001 is out of reach.
-AttackResult attack(const std::string& name, double advantage) {
+AttackResult table_attack(const std::string& name, double advantage) {
   AttackResult result;
   result.attack = name;
   result.threat = "probabilities";
@@ -43,7 +43,7 @@ CellResult cell(const std::string& id, const std::string& defense, int64_t seed 
 }
 
 CellResult attacked(CellResult result, double advantage) {
-  result.attacks = {attack("loss", advantage)};
+  result.attacks = {table_attack("loss", advantage)};
   result.p1_cell = CellP1{0.6, "loss", {0.57, 0.63}};
   return result;
 }
@@ -98,7 +98,7 @@ TEST(ResultsCsv, HasItsColumnsEvenWithoutCells) {
 
 TEST(ResultsCsv, WritesOneRowPerCellAndAttack) {
   auto both = attacked(cell("none-0", "none"), 0.5);
-  both.attacks.push_back(attack("neural", 0.25));
+  both.attacks.push_back(table_attack("neural", 0.25));
   const auto text = lines(results_csv(results_of({both})));
   ASSERT_EQ(text.size(), 3U);
   EXPECT_EQ(text[0], kHeader);
@@ -239,7 +239,7 @@ TEST(ConsoleTable, TakesTheSeedsOfASettingTogether) {
 
 TEST(ConsoleTable, ShowsTheStrongestAttackAndMarksTooFewRecords) {
   auto one = attacked(cell("a", "none"), 0.25);
-  one.attacks.push_back(attack("neural", 0.5));
+  one.attacks.push_back(table_attack("neural", 0.5));
   one.attacks[1].score.tpr_at[1].enough = false;
   const auto text = console_table(results_of({one}), 120);
   EXPECT_NE(text.find("neural"), std::string::npos);
@@ -251,4 +251,4 @@ TEST(ConsoleTable, SaysThatNothingHasFinished) {
 }
 
 }  // namespace
-}  // namespace imprint
+}  // namespace imprint::tables_test

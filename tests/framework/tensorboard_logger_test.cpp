@@ -14,12 +14,12 @@
 
 #include "tests/support/process.h"
 
-namespace imprint {
+namespace imprint::tensorboard_logger_test {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kLoggerInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // Pixels of one red dot.
@@ -61,7 +61,7 @@ events.Reload()
 };
 
 template <typename Call>
-std::string message_of(const Call& call) {
+std::string logger_message(const Call& call) {
   try {
     call();
   } catch (const std::runtime_error& error) {
@@ -101,8 +101,8 @@ TEST_F(TensorBoardLoggerTest, NonFiniteScalarsAreReadBack) {
   IMPRINT_NEEDS_PYTHON();
   auto log = logger();
   log.scalar("loss", kNaN, 0, 1000);
-  log.scalar("loss", kInfinity, 1, 1000);
-  log.scalar("loss", -kInfinity, 2, 1000);
+  log.scalar("loss", kLoggerInfinity, 1, 1000);
+  log.scalar("loss", -kLoggerInfinity, 2, 1000);
   log.scalar("loss", 1e300, 3, 1000);
   log.scalar("loss", 2, 4, 1000);
   EXPECT_EQ(read_back("for e in events.Scalars('loss'): print(e.step, e.value)"),
@@ -150,7 +150,7 @@ for e in events.Histograms('h'):
 
 TEST_F(TensorBoardLoggerTest, HistogramsSkipNonFiniteValues) {
   IMPRINT_NEEDS_PYTHON();
-  logger().histogram("h", std::vector{kNaN, 3.0, kInfinity, 3.0, -kInfinity}, 0, 1000);
+  logger().histogram("h", std::vector{kNaN, 3.0, kLoggerInfinity, 3.0, -kLoggerInfinity}, 0, 1000);
   EXPECT_EQ(read_back("h = events.Histograms('h')[0].histogram_value\n"
                       "print(h.min, h.max, h.num, h.bucket_limit, h.bucket)"),
             "3.0 3.0 2.0 [3.0] [2.0]\n");
@@ -244,13 +244,13 @@ TEST_F(TensorBoardLoggerTest, GoesOnAfterAMove) {
 TEST_F(TensorBoardLoggerTest, AFullDiskIsReportedWithTheFile) {
   fs::create_directories(folder());
   fs::create_symlink("/dev/full", file());
-  EXPECT_EQ(message_of([&] { logger(); }),
+  EXPECT_EQ(logger_message([&] { logger(); }),
             "cannot write " + file().string() + ": No space left on device");
 }
 
 TEST_F(TensorBoardLoggerTest, AFolderThatCannotBeMadeIsReported) {
   std::ofstream(folder()) << "in the way";
-  EXPECT_EQ(message_of([&] { logger(); }),
+  EXPECT_EQ(logger_message([&] { logger(); }),
             "cannot create the folder " + folder().string() + ": Not a directory");
 }
 
@@ -265,7 +265,7 @@ TEST_F(TensorBoardLoggerTest, ATornRecordDoesNotHideLaterOnes) {
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   const rlimit small{before.size() + 50, old.rlim_max};
   setrlimit(RLIMIT_FSIZE, &small);
-  const auto message = message_of([&] { log.text("notes", std::string(1000, 'x'), 1, 1000); });
+  const auto message = logger_message([&] { log.text("notes", std::string(1000, 'x'), 1, 1000); });
   setrlimit(RLIMIT_FSIZE, &old);
   std::signal(SIGXFSZ, handler);
 
@@ -276,4 +276,4 @@ TEST_F(TensorBoardLoggerTest, ATornRecordDoesNotHideLaterOnes) {
 }
 
 }  // namespace
-}  // namespace imprint
+}  // namespace imprint::tensorboard_logger_test

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace imprint {
+namespace imprint::training_test {
 namespace {
 
 TEST(Stream, IsAFunctionOfSeedPurposeAndIndex) {
@@ -208,4 +208,4 @@ TEST(Evaluation, DoesNotDependOnTheOtherRecordsOfABatch) {
 }
 
 }  // namespace
-}  // namespace imprint
+}  // namespace imprint::training_test

@@ -1,6 +1,6 @@
 #include "tests/support/fixtures.h"
 
-namespace imprint {
+namespace imprint::loss_distribution_test {
 namespace {
 
 TEST(LossDistribution, MatchesHandValues) {
@@ -27,4 +27,4 @@ TEST(LossDistribution, PredictsNoAdvantageForEqualDistributions) {
 }
 
 }  // namespace
-}  // namespace imprint
+}  // namespace imprint::loss_distribution_test

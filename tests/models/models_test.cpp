@@ -1,7 +1,7 @@
 // Tests of linear and mlp.
 #include "tests/support/fixtures.h"
 
-namespace imprint {
+namespace imprint::models_test {
 namespace {
 
 TEST(LinearModel, HasOneLayer) {
@@ -56,4 +56,4 @@ TEST(Mlp, RefusesAnEmptyLayer) {
 }
 
 }  // namespace
-}  // namespace imprint
+}  // namespace imprint::models_test
