@@ -21,10 +21,9 @@ int check_command(const RunOptions& options);
 int list_command(const std::string& kind, const std::vector<std::string>& plugins);
 int explain_command(const std::string& name, const std::vector<std::string>& plugins);
 int new_command(const std::string& kind, const std::string& name);
-int report_command(const std::string& folder);
 int doctor_command();
 
-/// A figure specification or page asset that set-up leaves in the share folder.
+/// A file that set-up leaves in the share folder; empty if it is not there.
 std::string read_share(const std::string& file);
 
 }  // namespace imprint

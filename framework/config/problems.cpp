@@ -46,7 +46,9 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
       [&](const auto& a, const auto& b) { return edit_distance(word, a) < edit_distance(word, b); });
   if (nearest == allowed.end()) return "";
   const auto limit = std::max<size_t>(1, std::max(word.size(), nearest->size()) / 3);
-  return edit_distance(word, *nearest) <= limit ? fmt::format("; did you mean '{}'?", *nearest) : "";
+  const auto distance = edit_distance(word, *nearest);
+  // One letter for another is no misspelling but another word.
+  return distance <= limit && distance < word.size() ? fmt::format("; did you mean '{}'?", *nearest) : "";
 }
 
 std::string joined(const std::vector<std::string>& words, const std::string& separator) {

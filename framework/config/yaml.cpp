@@ -141,14 +141,18 @@ class TreeBuilder final : public YAML::EventHandler {
   size_t nodes_ = 0;
 };
 
-// The parser's own messages are terse; the two that beginners meet get a hint.
-std::string explained(const YAML::ParserException& error, const std::string& text) {
+// Column of a tab that indents a line, or nothing.
+std::optional<int> indenting_tab(const std::string& text, int line_number) {
   std::istringstream lines(text);
   std::string line;
-  for (int i = 0; i <= error.mark.line; ++i) std::getline(lines, line);
+  for (int i = 0; i <= line_number; ++i) std::getline(lines, line);
   const auto first = line.find_first_not_of(' ');
-  if (first != std::string::npos && line[first] == '\t')
-    return "a tab cannot indent YAML; use spaces";
+  const bool tab = first != std::string::npos && line[first] == '\t';
+  return tab ? std::optional(static_cast<int>(first) + 1) : std::nullopt;
+}
+
+// The parser's own messages are terse; those that beginners meet get a hint.
+std::string explained(const YAML::ParserException& error) {
   if (error.msg.find("end of map flow not found") != std::string::npos)
     return "a '{' is never closed with '}'";
   if (error.msg.find("end of sequence flow not found") != std::string::npos)
@@ -173,7 +177,9 @@ Value parse_yaml(const std::string& text, const std::string& file) {
     if (parser.HandleNextDocument(more))
       problems.add(more.root.mark, "a second YAML document ('---'); an experiment is one document");
   } catch (const YAML::ParserException& error) {
-    problems.add({file, error.mark.line + 1, error.mark.column + 1}, explained(error, text));
+    const auto tab = indenting_tab(text, error.mark.line);
+    problems.add({file, error.mark.line + 1, tab.value_or(error.mark.column + 1)},
+                 tab ? "a tab cannot indent YAML; use spaces" : explained(error));
   }
   problems.raise();
   return tree.root;

@@ -45,6 +45,9 @@ class ByteReader {
     char one = 0;
     const auto got = gzread(file_, &one, 1);
     if (got < 0) refuse_idx(path_, fmt::format("damaged: {}", reason()));
+    int code = 0;
+    gzerror(file_, &code);
+    if (code == Z_BUF_ERROR) refuse_idx(path_, "damaged: its gzip stream ends too early");
     return got == 0;
   }
 

@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
   }
   std::ostringstream out;
   out << "#include \"framework/registry/sources.h\"\n\nnamespace {\nconst imprint::SourceDigests "
-         "digests({\n";
+         "digests(std::map<std::string, std::string>{\n";
   for (int i = 3; i < argc; ++i) {
     std::ifstream file(argv[i], std::ios::binary);
     std::ostringstream text;

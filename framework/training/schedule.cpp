@@ -29,7 +29,8 @@ Due due_keys(Keys keys, int64_t every, const std::string& what) {
   due.every = keys.integer("every", every).at_least(1).doc("epochs between two that are " + what);
   due.per_decade =
       keys.integer("log", 0).at_least(0).doc("instead: that many per power of ten of epochs");
-  if (keys.has("every") && keys.has("log")) keys.problem("log", "give every or log, not both");
+  // A resolved file writes out both, one of them at its default.
+  if (due.per_decade > 0 && due.every != every) keys.problem("log", "give every or log, not both");
   return due;
 }
 

@@ -95,7 +95,7 @@ TEST(Idx, RefusesADamagedGzipStream) {
   write_family(folder.path(), true);
   const auto file = folder.path() / "t10k-labels-idx1-ubyte.gz";
   fs::resize_file(file, fs::file_size(file) - 6);
-  EXPECT_EQ(refused_folder(folder.path()).substr(0, 34), "t10k-labels-idx1-ubyte.gz: damaged");
+  EXPECT_EQ(refused_folder(folder.path()), "t10k-labels-idx1-ubyte.gz: damaged: its gzip stream ends too early");
 }
 
 TEST(FashionMnist, IsTheRealOne) {
