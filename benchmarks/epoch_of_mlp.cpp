@@ -1,6 +1,6 @@
-// One training epoch of the CCL paper's network (600-1024-512-256-128-100, tanh) on 5,000 records in
-// batches of 128 by Imprint's trainer, one thread: prints seconds per epoch, and the GEMM limit measured
-// in the same process, for benchmarks/run.
+// One training epoch of the CCL paper's network (600-1024-512-256-128-100, tanh) on 5,000 records
+// in batches of 128 by Imprint's trainer, one thread: prints seconds per epoch, and the GEMM limit
+// measured in the same process, for benchmarks/run.
 #include <ATen/Parallel.h>
 
 #include <algorithm>
@@ -13,7 +13,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 // Best of many products of 1024-cubes: what this core can do at most.
 double gemm_flops() {
@@ -34,9 +36,11 @@ double fastest_epoch(int64_t epochs) {
   Problems problems;
   const auto data_spec = yaml("{name: prototypes, records: 10000}");
   const auto model_spec = yaml("{name: mlp, hidden: [1024, 512, 256, 128], activation: tanh}");
-  const auto train_spec = yaml("{epochs: " + std::to_string(epochs) +
-                               ", evaluate: {every: 1000000}, optimizer: {lr: 0.1, momentum: 0.9, weight_decay: 5e-4}}");
-  const auto data = build(SourceRegistry::instance(), "dataset", data_spec, problems, {}).component->load();
+  const auto train_spec = yaml(
+      "{epochs: " + std::to_string(epochs) +
+      ", evaluate: {every: 1000000}, optimizer: {lr: 0.1, momentum: 0.9, weight_decay: 5e-4}}");
+  const auto data =
+      build(SourceRegistry::instance(), "dataset", data_spec, problems, {}).component->load();
   const Schedule schedule{Keys(train_spec, new_reading("train", problems))};
   const Split split{data.at(torch::arange(5000)), data.at(torch::arange(5000, 5100)), {}, {}, {}};
   auto chain = build_chain({Value::scalar("none")}, problems);
@@ -47,7 +51,12 @@ double fastest_epoch(int64_t epochs) {
                     .schedule = schedule,
                     .chain = chain,
                     .first = {{}},
-                    .build = [&](const Shape& shape) { return build(ModelRegistry::instance(), "model", model_spec, problems, {}, shape).component; },
+                    .build =
+                        [&](const Shape& shape) {
+                          return build(ModelRegistry::instance(), "model", model_spec, problems, {},
+                                       shape)
+                              .component;
+                        },
                     .stream = Stream(0),
                     .device = torch::kCPU,
                     .measures = {},
@@ -67,6 +76,7 @@ int main() {
   at::set_num_threads(1);
   const double limit = imprint::gemm_flops();
   const double seconds = imprint::fastest_epoch(12);
-  fmt::print("{{\"seconds\": {}, \"gemm_flops\": {}}}\n", seconds, std::max(limit, imprint::gemm_flops()));
+  fmt::print("{{\"seconds\": {}, \"gemm_flops\": {}}}\n", seconds,
+             std::max(limit, imprint::gemm_flops()));
   return 0;
 }

@@ -11,9 +11,10 @@ namespace {
 class Attacker final : public torch::nn::Module {
  public:
   explicit Attacker(int64_t classes) {
-    for (const auto& [name, widths] : {std::pair<std::string, std::vector<int64_t>>{"logits", {classes, 1024, 512, 64}},
-                                       {"label", {classes, 128, 64}},
-                                       {"both", {128, 256, 128, 64, 1}}})
+    for (const auto& [name, widths] :
+         {std::pair<std::string, std::vector<int64_t>>{"logits", {classes, 1024, 512, 64}},
+          {"label", {classes, 128, 64}},
+          {"both", {128, 256, 128, 64, 1}}})
       for (size_t i = 0; i + 1 < widths.size(); ++i)
         parts_[name].push_back(register_module(name + std::to_string(i),
                                                std::make_shared<Linear>(widths[i], widths[i + 1])));
@@ -22,7 +23,9 @@ class Attacker final : public torch::nn::Module {
   /// [n] logits of membership; the label is coded -1, +1.
   Tensor forward(const Tensor& logits, const Tensor& y) {
     const auto label = torch::one_hot(y, logits.size(1)).to(logits.scalar_type()) * 2 - 1;
-    return through("both", torch::cat({through("logits", logits).relu(), through("label", label).relu()}, 1))
+    return through(
+               "both",
+               torch::cat({through("logits", logits).relu(), through("label", label).relu()}, 1))
         .squeeze(1);
   }
 
@@ -48,11 +51,17 @@ class AdversarialRegularization final : public Defense {
  public:
   explicit AdversarialRegularization(Keys keys)
       : weight_(keys.number("weight", 1).at_least(0).doc("w, strength of the attacker's term")),
-        warmup_(keys.integer("warmup", 1).at_least(0).doc("epochs of plain training, while the attacker learns")),
+        warmup_(keys.integer("warmup", 1)
+                    .at_least(0)
+                    .doc("epochs of plain training, while the attacker learns")),
         lr_(keys.number("attacker_lr", 1e-3).above(0).doc("Adam's learning rate for the attacker")),
-        batch_(keys.integer("attacker_batch", 128).at_least(1).doc("members, and as many reference records, per attacker step")) {}
+        batch_(keys.integer("attacker_batch", 128)
+                   .at_least(1)
+                   .doc("members, and as many reference records, per attacker step")) {}
 
-  Demands demands() const override { return {.reference = true, .sampling = {}, .per_record = false}; }
+  Demands demands() const override {
+    return {.reference = true, .sampling = {}, .per_record = false};
+  }
 
   Tensor loss(Tensor losses, const Tensor& logits, const Batch& batch, const Step& step) override {
     if (step.epoch < warmup_ || weight_ == 0 || !attacker_) return losses;
@@ -64,15 +73,19 @@ class AdversarialRegularization final : public Defense {
     if (weight_ == 0) return;
     const auto& [train, test, reference, population, tune] = step.split;
     if (!attacker_) start(step);
-    const auto members = queried_logits(step.model, {}, train.x, step.type, step.device).to(step.device);
-    const auto others = queried_logits(step.model, {}, reference.x, step.type, step.device).to(step.device);
+    const auto members =
+        queried_logits(step.model, {}, train.x, step.type, step.device).to(step.device);
+    const auto others =
+        queried_logits(step.model, {}, reference.x, step.type, step.device).to(step.device);
     auto generator = step.stream.at("attacker", static_cast<uint64_t>(step.epoch)).generator();
     const auto order = torch::randperm(train.size(), generator, torch::kLong);
     for (const auto& in : order.split(batch_)) {
       const auto out = torch::randint(0, reference.size(), in.sizes(), generator, torch::kLong);
       optimizer_->zero_grad();
-      const auto h_in = attacker_->forward(members.index_select(0, in), train.y.index_select(0, in));
-      const auto h_out = attacker_->forward(others.index_select(0, out), reference.y.index_select(0, out));
+      const auto h_in =
+          attacker_->forward(members.index_select(0, in), train.y.index_select(0, in));
+      const auto h_out =
+          attacker_->forward(others.index_select(0, out), reference.y.index_select(0, out));
       (torch::softplus(-h_in).mean() + torch::softplus(h_out).mean()).backward();
       optimizer_->step();
     }
@@ -89,7 +102,8 @@ class AdversarialRegularization final : public Defense {
     torch::manual_seed(step.stream.at("attacker/init").seed());
     attacker_ = std::make_shared<Attacker>(step.split.train.classes);
     attacker_->to(step.device, step.type);
-    optimizer_ = std::make_unique<torch::optim::Adam>(attacker_->parameters(), torch::optim::AdamOptions(lr_));
+    optimizer_ = std::make_unique<torch::optim::Adam>(attacker_->parameters(),
+                                                      torch::optim::AdamOptions(lr_));
   }
 
   double weight_;
@@ -101,7 +115,8 @@ class AdversarialRegularization final : public Defense {
 };
 
 IMPRINT_DEFENSE(AdversarialRegularization, "adversarial_regularization",
-                "min-max training against an inner membership attacker", "Nasr et al., CCS 2018, Eq. 6-8");
+                "min-max training against an inner membership attacker",
+                "Nasr et al., CCS 2018, Eq. 6-8");
 
 }  // namespace
 }  // namespace imprint::adversarial_regularization

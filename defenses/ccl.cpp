@@ -14,7 +14,9 @@ class Ccl final : public Defense {
       : exponential_(keys.choice("concave", {"exponential", "quadratic"})
                          .doc("the term c: -exp(p) or -p - p^2/2")
                          .get() == "exponential"),
-        alpha_(keys.number("alpha", 0.5).within(0, 1).doc("weight of the convex part; 1 is plain training")),
+        alpha_(keys.number("alpha", 0.5)
+                   .within(0, 1)
+                   .doc("weight of the convex part; 1 is plain training")),
         beta_(keys.number("beta", 1).above(0).doc(
             "scale of the whole loss; the paper uses 0.01 on CIFAR-10, 0.05 on CIFAR-100")) {}
 

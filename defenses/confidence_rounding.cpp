@@ -12,7 +12,10 @@ namespace {
 class ConfidenceRounding final : public Defense {
  public:
   explicit ConfidenceRounding(Keys keys)
-      : digits_(keys.integer("digits", 1).within(0, 15).late().doc("decimal digits that are returned")) {}
+      : digits_(keys.integer("digits", 1)
+                    .within(0, 15)
+                    .late()
+                    .doc("decimal digits that are returned")) {}
 
   Tensor output(Tensor log_p, const Tensor& /*seeds*/) const override {
     const auto scale = std::pow(10.0, static_cast<double>(digits_));
@@ -26,7 +29,8 @@ class ConfidenceRounding final : public Defense {
   int64_t digits_;
 };
 
-IMPRINT_DEFENSE(ConfidenceRounding, "confidence_rounding", "returns probabilities rounded to a few digits",
+IMPRINT_DEFENSE(ConfidenceRounding, "confidence_rounding",
+                "returns probabilities rounded to a few digits",
                 "Shokri et al., S&P 2017, Section 9");
 
 }  // namespace

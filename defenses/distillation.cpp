@@ -3,15 +3,16 @@
 namespace imprint::distillation {
 namespace {
 
-/// Knowledge distillation (Hinton et al. 2015): the student learns from an undefended teacher of the
-/// same members, loss = a T^2 KL(teacher_T, student_T) + (1 - a) CE per record.
+/// Knowledge distillation (Hinton et al. 2015): the student learns from an undefended teacher of
+/// the same members, loss = a T^2 KL(teacher_T, student_T) + (1 - a) CE per record.
 ///
 /// Keys: temperature (10), weight (0.5).
 class Distillation final : public Defense {
  public:
   explicit Distillation(Keys keys)
       : temperature_(keys.number("temperature", 10).above(0).doc("T, softens both distributions")),
-        weight_(keys.number("weight", 0.5).within(0, 1).doc("a, share of the teacher in the loss")) {}
+        weight_(
+            keys.number("weight", 0.5).within(0, 1).doc("a, share of the teacher in the loss")) {}
 
   std::vector<Training> first(int64_t, const Stream&) const override { return {Training{}}; }
 
@@ -31,7 +32,8 @@ class Distillation final : public Defense {
   Tensor teacher_;
 };
 
-IMPRINT_DEFENSE(Distillation, "distillation", "learns from an undefended teacher's softened answers",
+IMPRINT_DEFENSE(Distillation, "distillation",
+                "learns from an undefended teacher's softened answers",
                 "Hinton et al., 2015; Shejwalkar and Houmansadr, AAAI 2021");
 
 }  // namespace

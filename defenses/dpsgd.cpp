@@ -3,9 +3,9 @@
 namespace imprint::dpsgd {
 namespace {
 
-/// DP-SGD (Abadi et al. 2016, Algorithm 1): each record's gradient is clipped to norm C, the sum gets
-/// Gaussian noise of deviation sigma C, divided by the expected batch size. Norms come from the
-/// layers' factors; no gradient of a single record is ever formed. No accountant: no epsilon is
+/// DP-SGD (Abadi et al. 2016, Algorithm 1): each record's gradient is clipped to norm C, the sum
+/// gets Gaussian noise of deviation sigma C, divided by the expected batch size. Norms come from
+/// the layers' factors; no gradient of a single record is ever formed. No accountant: no epsilon is
 /// claimed.
 ///
 /// Keys: clip (1), noise (1).
@@ -15,7 +15,9 @@ class Dpsgd final : public Defense {
       : clip_(keys.number("clip", 1).above(0).doc("C, largest norm of one record's gradient")),
         noise_(keys.number("noise", 1).at_least(0).doc("sigma, noise over clip")) {}
 
-  Demands demands() const override { return {.reference = false, .sampling = "poisson", .per_record = true}; }
+  Demands demands() const override {
+    return {.reference = false, .sampling = "poisson", .per_record = true};
+  }
 
   bool gradient(const Batch&, const Losses& losses, const Step& step) override {
     const auto records = per_record(losses.tape, losses.each);

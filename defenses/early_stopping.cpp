@@ -10,7 +10,8 @@ namespace {
 class EarlyStopping final : public Defense {
  public:
   explicit EarlyStopping(Keys keys)
-      : epoch_(keys.integer("epoch").at_least(1).late().doc("the epoch whose weights are released")) {}
+      : epoch_(
+            keys.integer("epoch").at_least(1).late().doc("the epoch whose weights are released")) {}
 
   std::optional<int64_t> release() const override { return epoch_; }
 

@@ -10,12 +10,15 @@ namespace {
 class LabelSmoothing final : public Defense {
  public:
   explicit LabelSmoothing(Keys keys)
-      : epsilon_(keys.number("epsilon", 0.1).within(0, 1).doc("mass moved to the uniform distribution")) {}
+      : epsilon_(keys.number("epsilon", 0.1)
+                     .within(0, 1)
+                     .doc("mass moved to the uniform distribution")) {}
 
   Batch batch(Batch batch, const Step& step) override {
     if (epsilon_ == 0) return batch;
     const auto classes = step.split.train.classes;
-    batch.targets = (1 - epsilon_) * batch.soft_targets(classes) + epsilon_ / static_cast<double>(classes);
+    batch.targets =
+        (1 - epsilon_) * batch.soft_targets(classes) + epsilon_ / static_cast<double>(classes);
     return batch;
   }
 
@@ -23,7 +26,8 @@ class LabelSmoothing final : public Defense {
   double epsilon_;
 };
 
-IMPRINT_DEFENSE(LabelSmoothing, "label_smoothing", "soft labels: (1 - epsilon) one-hot + epsilon uniform",
+IMPRINT_DEFENSE(LabelSmoothing, "label_smoothing",
+                "soft labels: (1 - epsilon) one-hot + epsilon uniform",
                 "Szegedy et al., CVPR 2016, Section 7");
 
 }  // namespace

@@ -29,7 +29,8 @@ class SecretShift final : public Defense {
   Tensor shift_;
 };
 
-IMPRINT_DEFENSE(SecretShift, "secret_shift", "trains and answers on records moved by a secret vector",
+IMPRINT_DEFENSE(SecretShift, "secret_shift",
+                "trains and answers on records moved by a secret vector",
                 "No Prior, No Leakage (arXiv 2509.21296), Section 4 and Appendix D");
 
 }  // namespace

@@ -11,7 +11,8 @@ class LinearModel final : public Model {
  public:
   LinearModel(Keys keys, const Shape& shape) : dropout_(shape.dropout) {
     const bool bias = keys.flag("bias", true).doc("add a bias to each output");
-    layer_ = register_module("layer", std::make_shared<Linear>(shape.features(), shape.outputs, bias));
+    layer_ =
+        register_module("layer", std::make_shared<Linear>(shape.features(), shape.outputs, bias));
   }
 
   Tensor forward(const Tensor& x) override {
@@ -32,7 +33,8 @@ class LinearModel final : public Model {
   std::shared_ptr<Linear> layer_;
 };
 
-IMPRINT_MODEL(LinearModel, "linear", "one fully connected layer", "multinomial logistic regression");
+IMPRINT_MODEL(LinearModel, "linear", "one fully connected layer",
+              "multinomial logistic regression");
 
 }  // namespace
 }  // namespace imprint::linear

@@ -11,7 +11,8 @@ namespace {
 class Mlp final : public Model {
  public:
   Mlp(Keys keys, const Shape& shape)
-      : tanh_(keys.choice("activation", {"relu", "tanh"}).doc("after each hidden layer").get() == "tanh") {
+      : tanh_(keys.choice("activation", {"relu", "tanh"}).doc("after each hidden layer").get() ==
+              "tanh") {
     const std::vector<int64_t> hidden =
         keys.integers("hidden", {256}).at_least(1).doc("widths of the hidden layers");
     int64_t inputs = shape.features();
@@ -19,7 +20,8 @@ class Mlp final : public Model {
       add(inputs, outputs);
       inputs = outputs;
     }
-    if (shape.dropout > 0) dropout_ = register_module("dropout", std::make_shared<Dropout>(shape.dropout));
+    if (shape.dropout > 0)
+      dropout_ = register_module("dropout", std::make_shared<Dropout>(shape.dropout));
     add(inputs, shape.outputs);
   }
 

@@ -31,11 +31,16 @@ int doctor_command() {
   at::set_num_threads(1);
   const auto about = environment();
   for (const auto* key : {"imprint", "commit", "compiler", "cpu", "cores", "mkl", "onednn", "cuda"})
-    fmt::print("{:<10} {}\n", key, about[key].is_string() ? about[key].get<std::string>() : about[key].dump());
-  for (const auto& [name, type] : {std::pair{"float32", torch::kFloat32}, {"float64", torch::kFloat64}, {"bfloat16", torch::kBFloat16}})
-    fmt::print("{:<10} {:.0f} GFLOP/s in a 1024-cube matrix product on one thread\n", name, gflops(type));
+    fmt::print("{:<10} {}\n", key,
+               about[key].is_string() ? about[key].get<std::string>() : about[key].dump());
+  for (const auto& [name, type] : {std::pair{"float32", torch::kFloat32},
+                                   {"float64", torch::kFloat64},
+                                   {"bfloat16", torch::kBFloat16}})
+    fmt::print("{:<10} {:.0f} GFLOP/s in a 1024-cube matrix product on one thread\n", name,
+               gflops(type));
   const bool figures = !read_share("vega.js").empty();
-  fmt::print("{:<10} {}\n", "report", figures ? "figures ready" : "no figure bundle: ./imprint build installs it");
+  fmt::print("{:<10} {}\n", "report",
+             figures ? "figures ready" : "no figure bundle: ./imprint build installs it");
   return 0;
 }
 

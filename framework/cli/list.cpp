@@ -15,7 +15,8 @@ struct Declared {
 };
 
 template <class Interface, class... Args>
-void add_all(const Registry<Interface, Args...>& registry, std::vector<Declared>& all, std::type_identity_t<Args>... args) {
+void add_all(const Registry<Interface, Args...>& registry, std::vector<Declared>& all,
+             std::type_identity_t<Args>... args) {
   for (const auto& [name, item] : registry.items()) {
     static const Value no_keys;
     Problems ignored;  // required keys are missing, of course
@@ -54,8 +55,10 @@ void print_explanation(const Declared& declared) {
   }
   fmt::print("  keys\n");
   for (const auto& key : declared.keys->docs) {
-    fmt::print("    {:<16} {}{}; default {}\n", key.path, key.type, key.range.empty() ? "" : ", " + key.range, key.fallback);
-    fmt::print("    {:<16}   {}{}\n", "", key.doc, key.late ? " (late: another value retrains nothing)" : "");
+    fmt::print("    {:<16} {}{}; default {}\n", key.path, key.type,
+               key.range.empty() ? "" : ", " + key.range, key.fallback);
+    fmt::print("    {:<16}   {}{}\n", "", key.doc,
+               key.late ? " (late: another value retrains nothing)" : "");
   }
 }
 
@@ -73,7 +76,8 @@ int list_command(const std::string& kind, const std::vector<std::string>& plugin
   }
   if (!last.empty()) return 0;
   const std::vector<std::string> kinds{"models", "attacks", "defenses", "datasets", "measures"};
-  throw ConfigError(fmt::format("there is no kind '{}'{} (kinds: {})", kind, did_you_mean(kind, kinds), joined(kinds)));
+  throw ConfigError(fmt::format("there is no kind '{}'{} (kinds: {})", kind,
+                                did_you_mean(kind, kinds), joined(kinds)));
 }
 
 int explain_command(const std::string& name, const std::vector<std::string>& plugins) {
@@ -88,7 +92,8 @@ int explain_command(const std::string& name, const std::vector<std::string>& plu
     found = true;
   }
   if (found) return 0;
-  throw ConfigError(fmt::format("there is no component '{}'{} ('imprint list' shows all)", name, did_you_mean(name, names)));
+  throw ConfigError(fmt::format("there is no component '{}'{} ('imprint list' shows all)", name,
+                                did_you_mean(name, names)));
 }
 
 }  // namespace imprint

@@ -12,13 +12,17 @@ constexpr int bad_input = 2;
 
 void add_run_options(CLI::App& command, RunOptions& options) {
   command.add_option("FILE", options.file, "experiment file (YAML)")->required();
-  command.add_option("OVERRIDES", options.overrides, "key=value, such as train.epochs=5 or 'defenses[1].alpha=0.2,0.4'");
-  command.add_option("--store", options.store, "folder of reusable results (default: $IMPRINT_STORE, else store)");
-  command.add_option("--plugin", options.plugins, "shared object with further components")->expected(1);
+  command.add_option("OVERRIDES", options.overrides,
+                     "key=value, such as train.epochs=5 or 'defenses[1].alpha=0.2,0.4'");
+  command.add_option("--store", options.store,
+                     "folder of reusable results (default: $IMPRINT_STORE, else store)");
+  command.add_option("--plugin", options.plugins, "shared object with further components")
+      ->expected(1);
 }
 
 int run_program(int argc, char** argv) {
-  CLI::App app("Imprint measures the imprint that training data leave in a neural network.", "imprint");
+  CLI::App app("Imprint measures the imprint that training data leave in a neural network.",
+               "imprint");
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::help);
   RunOptions options;
@@ -27,23 +31,28 @@ int run_program(int argc, char** argv) {
 
   auto* run = app.add_subcommand("run", "runs an experiment, or goes on with it");
   add_run_options(*run, options);
-  run->add_option("--jobs", options.jobs, "worker processes, one thread each (default: one per core)")->check(CLI::Range(1, 4096));
+  run->add_option("--jobs", options.jobs,
+                  "worker processes, one thread each (default: one per core)")
+      ->check(CLI::Range(1, 4096));
   run->add_option("--out", options.out, "where run folders go (default: runs)");
   run->add_flag("--quiet", options.quiet, "no progress");
   run->callback([&] { code = run_command(options); });
 
-  auto* check = app.add_subcommand("check", "validates an experiment and prints its plan; trains nothing");
+  auto* check =
+      app.add_subcommand("check", "validates an experiment and prints its plan; trains nothing");
   add_run_options(*check, options);
   check->callback([&] { code = check_command(options); });
 
   auto* list = app.add_subcommand("list", "lists models, attacks, defenses, datasets and measures");
   list->add_option("KIND", word, "models, attacks, defenses, datasets or measures");
-  list->add_option("--plugin", options.plugins, "shared object with further components")->expected(1);
+  list->add_option("--plugin", options.plugins, "shared object with further components")
+      ->expected(1);
   list->callback([&] { code = list_command(word, options.plugins); });
 
   auto* explain = app.add_subcommand("explain", "keys, paper and threat model of a component");
   explain->add_option("NAME", word, "a name that 'imprint list' shows")->required();
-  explain->add_option("--plugin", options.plugins, "shared object with further components")->expected(1);
+  explain->add_option("--plugin", options.plugins, "shared object with further components")
+      ->expected(1);
   explain->callback([&] { code = explain_command(word, options.plugins); });
 
   auto* fresh = app.add_subcommand("new", "writes a new component, its test and its example");

@@ -24,7 +24,8 @@ ProgressLine::ProgressLine(const Plan& plan, const Store& store, bool quiet)
     ++todo_;
     work_ += job.work;
   }
-  for (const auto& [address, training] : plan.trainings) epochs_[address] = training.schedule->epochs;
+  for (const auto& [address, training] : plan.trainings)
+    epochs_[address] = training.schedule->epochs;
 }
 
 void ProgressLine::hear(const Progress& progress) {
@@ -32,12 +33,16 @@ void ProgressLine::hear(const Progress& progress) {
   if (found == jobs_.end()) return;
   const auto work = found->second->work;
   switch (progress.kind) {
-    case Progress::Kind::started: open_[progress.address] = {work, 0}; break;
+    case Progress::Kind::started:
+      open_[progress.address] = {work, 0};
+      break;
     case Progress::Kind::epoch:
       open_[progress.address].second =
           static_cast<double>(progress.row.epoch) / static_cast<double>(epochs_[progress.address]);
       break;
-    case Progress::Kind::failed: ++failed_; [[fallthrough]];
+    case Progress::Kind::failed:
+      ++failed_;
+      [[fallthrough]];
     case Progress::Kind::done:
       open_.erase(progress.address);
       finished_work_ += work;
@@ -50,8 +55,10 @@ std::string ProgressLine::line() const {
   for (const auto& [address, part] : open_) done += part.first * part.second;
   const auto share = work_ > 0 ? done / work_ : 1;
   const auto seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-  auto text = fmt::format("{:3.0f} %  {}/{} jobs  {}", 100 * share, done_, todo_, duration(seconds));
-  if (share > 0.01 && share < 1) text += fmt::format("  ETA {}", duration(seconds * (1 - share) / share));
+  auto text =
+      fmt::format("{:3.0f} %  {}/{} jobs  {}", 100 * share, done_, todo_, duration(seconds));
+  if (share > 0.01 && share < 1)
+    text += fmt::format("  ETA {}", duration(seconds * (1 - share) / share));
   if (failed_ > 0) text += fmt::format("  {} failed", failed_);
   return text;
 }
@@ -59,7 +66,8 @@ std::string ProgressLine::line() const {
 void ProgressLine::draw() {
   if (quiet_ || todo_ == 0) return;
   const auto now = Clock::now();
-  if (now - drawn_ < (terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000))) return;
+  if (now - drawn_ < (terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000)))
+    return;
   drawn_ = now;
   const auto text = line();
   if (!terminal_) {

@@ -9,7 +9,8 @@
 namespace imprint {
 
 /// Shows how far a run is and when it will end: one line that rewrites itself on a terminal, a line
-/// every few seconds elsewhere, nothing when quiet. ETA assumes that work goes on as fast as so far.
+/// every few seconds elsewhere, nothing when quiet. ETA assumes that work goes on as fast as so
+/// far.
 class ProgressLine {
  public:
   ProgressLine(const Plan& plan, const Store& store, bool quiet);

@@ -79,7 +79,8 @@ Todo todo(const Plan& plan, const Store& store) {
   return open;
 }
 
-void write_results(const fs::path& folder, const Ready& ready, const Results& results, const Store& store) {
+void write_results(const fs::path& folder, const Ready& ready, const Results& results,
+                   const Store& store) {
   write_file(folder / "results.csv", results_csv(results));
   write_file(folder / "metrics.csv", metrics_csv(results));
   write_file(folder / "results.json", results_json(results).dump(1) + "\n");
@@ -123,20 +124,26 @@ int run_command(const RunOptions& options) {
   at::set_num_threads(1);
   auto ready = prepare(options);
   const Store store(store_folder(options));
-  const auto folder = open_run_folder(options.out, ready.experiment.name, ready.experiment.resolved);
+  const auto folder =
+      open_run_folder(options.out, ready.experiment.name, ready.experiment.resolved);
   write_file(folder / "config.yaml", to_yaml(ready.experiment.resolved));
   write_file(folder / "environment.json", environment().dump(1) + "\n");
   const auto open = todo(ready.plan, store);
-  const auto workers = std::min<size_t>(options.jobs > 0 ? options.jobs : std::thread::hardware_concurrency(),
-                                        std::max<size_t>(open.jobs, 1));
-  log_line(folder, {{"event", "start"}, {"jobs", ready.plan.jobs.size()}, {"todo", open.jobs}, {"workers", workers}});
+  const auto workers =
+      std::min<size_t>(options.jobs > 0 ? options.jobs : std::thread::hardware_concurrency(),
+                       std::max<size_t>(open.jobs, 1));
+  log_line(folder, {{"event", "start"},
+                    {"jobs", ready.plan.jobs.size()},
+                    {"todo", open.jobs},
+                    {"workers", workers}});
   if (!options.quiet) {
-    fmt::print(stderr, "imprint: {}: {} cells, {} jobs ({} trainings), {} stored; {}\n", ready.experiment.name,
-               ready.experiment.cells.size(), ready.plan.jobs.size(), ready.plan.trainings.size(),
-               ready.plan.jobs.size() - open.jobs,
-               open.jobs == 0         ? std::string("nothing to do: everything comes from the store")
+    fmt::print(stderr, "imprint: {}: {} cells, {} jobs ({} trainings), {} stored; {}\n",
+               ready.experiment.name, ready.experiment.cells.size(), ready.plan.jobs.size(),
+               ready.plan.trainings.size(), ready.plan.jobs.size() - open.jobs,
+               open.jobs == 0        ? std::string("nothing to do: everything comes from the store")
                : open.trainings == 0 ? fmt::format("{} to do, no training among them", open.jobs)
-                                     : fmt::format("{} to do, {} trainings, {} workers", open.jobs, open.trainings, workers));
+                                     : fmt::format("{} to do, {} trainings, {} workers", open.jobs,
+                                                   open.trainings, workers));
   }
   CellEvents events(folder / "tensorboard", ready.experiment, ready.plan, store);
   ProgressLine progress(ready.plan, store, options.quiet);
@@ -151,14 +158,22 @@ int run_command(const RunOptions& options) {
         [&] { progress.draw(); });
   progress.finish();
   report_failures(outcome, ready.plan, folder);
-  log_line(folder, {{"event", "end"}, {"done", outcome.done}, {"failed", outcome.failed.size()}, {"interrupted", outcome.interrupted}});
+  log_line(folder, {{"event", "end"},
+                    {"done", outcome.done},
+                    {"failed", outcome.failed.size()},
+                    {"interrupted", outcome.interrupted}});
   if (outcome.interrupted) {
-    fmt::print(stderr, "imprint: interrupted; {} jobs were finished and are kept. The same command goes on.\n", outcome.done);
+    fmt::print(
+        stderr,
+        "imprint: interrupted; {} jobs were finished and are kept. The same command goes on.\n",
+        outcome.done);
     return 75;
   }
   auto results = assemble(ready.experiment, ready.plan, store);
   if (read_share("vega.js").empty())
-    results.notes.push_back("The figure bundle was not installed, so figures are not drawn; ./imprint build installs it.");
+    results.notes.push_back(
+        "The figure bundle was not installed, so figures are not drawn; ./imprint build installs "
+        "it.");
   results.verdicts = judge(ready.claims, results);
   events.finish(results);
   write_results(folder, ready, results, store);

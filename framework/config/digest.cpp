@@ -60,7 +60,9 @@ Sha256& Sha256::add(const void* data, size_t bytes) {
   return *this;
 }
 
-Sha256& Sha256::field(std::string_view text) { return add(std::to_string(text.size()) + ":").add(text); }
+Sha256& Sha256::field(std::string_view text) {
+  return add(std::to_string(text.size()) + ":").add(text);
+}
 
 std::string Sha256::hex() {
   const auto bits = bytes_ * 8;

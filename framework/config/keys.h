@@ -132,4 +132,7 @@ std::optional<double> as_number(const Value& value);
 std::optional<int64_t> as_integer(const Value& value);
 std::optional<bool> as_flag(const Value& value);
 
+/// A value as a message quotes it.
+std::string shown(const Value& value);
+
 }  // namespace imprint

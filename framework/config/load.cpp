@@ -13,12 +13,13 @@ namespace fs = std::filesystem;
 Value load_with_bases(const std::string& file, const Mark& at, std::vector<std::string> chain) {
   const auto identity = fs::weakly_canonical(file).string();
   if (std::find(chain.begin(), chain.end(), identity) != chain.end())
-    throw ConfigError(at.prefix() + fmt::format("'{}' is its own base file, through a cycle of {}", file,
-                                                chain.size()));
+    throw ConfigError(at.prefix() + fmt::format("'{}' is its own base file, through a cycle of {}",
+                                                file, chain.size()));
   chain.push_back(identity);
   auto own = read_yaml(file, at);
   if (!own.is_map())
-    throw ConfigError(own.mark.prefix() + "an experiment file is a map of keys such as name, data, model");
+    throw ConfigError(own.mark.prefix() +
+                      "an experiment file is a map of keys such as name, data, model");
   const auto* base = own.find("base");
   if (base == nullptr) return own;
   if (!base->is_scalar() || base->text.empty())

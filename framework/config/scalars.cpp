@@ -23,7 +23,8 @@ std::optional<double> as_number(const Value& value) {
   const bool negative = !text.empty() && text.front() == '-';
   const auto word = negative ? text.substr(1) : text;
   if (word == ".inf" || word == ".Inf" || word == ".INF")
-    return negative ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+    return negative ? -std::numeric_limits<double>::infinity()
+                    : std::numeric_limits<double>::infinity();
   if (word == ".nan" || word == ".NaN" || word == ".NAN")
     return std::numeric_limits<double>::quiet_NaN();
   double number = 0;
@@ -42,7 +43,8 @@ std::optional<int64_t> as_integer(const Value& value) {
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), exact);
   if (error == std::errc() && rest == text.data() + text.size()) return exact;
   // 1e3 is a fine way to write a thousand.
-  const bool whole = std::isfinite(*number) && std::abs(*number) < 9e15 && *number == std::floor(*number);
+  const bool whole =
+      std::isfinite(*number) && std::abs(*number) < 9e15 && *number == std::floor(*number);
   return whole ? std::optional(static_cast<int64_t>(*number)) : std::nullopt;
 }
 
@@ -52,6 +54,17 @@ std::optional<bool> as_flag(const Value& value) {
   if (text == "true" || text == "yes" || text == "on") return true;
   if (text == "false" || text == "no" || text == "off") return false;
   return std::nullopt;
+}
+
+std::string shown(const Value& value) {
+  switch (value.kind) {
+    case Value::Kind::null:
+      return "empty";
+    case Value::Kind::map:
+      return "a map";
+    default:
+      return to_flow(value);
+  }
 }
 
 }  // namespace imprint

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <functional>
 
 namespace imprint {
 namespace {
@@ -12,7 +11,8 @@ namespace {
 // Text that YAML would read as something else, or not at all, goes between quotes.
 std::string quoted_if_needed(const Value& value) {
   const auto& text = value.text;
-  const bool odd = text.empty() || text.find_first_of(":#,[]{}&*!|>'\"%@`\n\t\\") != std::string::npos ||
+  const bool odd = text.empty() ||
+                   text.find_first_of(":#,[]{}&*!|>'\"%@`\n\t\\") != std::string::npos ||
                    text.front() == ' ' || text.back() == ' ' || text.front() == '-' ||
                    text.front() == '?' || text == "~" || text == "null";
   const bool number = !text.empty() && (text.front() == '-' || text.front() == '.') &&
@@ -35,10 +35,10 @@ void write_block(const Value& value, int indent, std::string& out);
 
 // What follows "key:" or "-": inline for leaves and lists of leaves, else an indented block.
 void write_after(const Value& value, int indent, std::string& out) {
-  const bool flat_list =
-      value.is_list() && std::none_of(value.items.begin(), value.items.end(), [](const Value& item) {
-        return item.is_map() || item.is_list();
-      });
+  const bool flat_list = value.is_list() && std::none_of(value.items.begin(), value.items.end(),
+                                                         [](const Value& item) {
+                                                           return item.is_map() || item.is_list();
+                                                         });
   const bool empty = value.items.empty() && value.entries.empty();
   if (flat_list || empty) {
     out += " " + to_flow(value) + "\n";
@@ -73,7 +73,8 @@ std::vector<PathStep> parse_path(const std::string& path, const Mark& mark) {
   std::vector<PathStep> steps;
   size_t at = 0;
   const auto bad = [&] {
-    return ConfigError(mark.prefix() + fmt::format("'{}' is not a path; write a.b or a[0].b", path));
+    return ConfigError(mark.prefix() +
+                       fmt::format("'{}' is not a path; write a.b or a[0].b", path));
   };
   while (at <= path.size()) {
     const auto end = std::min(path.find_first_of(".[", at), path.size());
@@ -98,8 +99,9 @@ std::vector<PathStep> parse_path(const std::string& path, const Mark& mark) {
 Value& step_into(Value& node, const PathStep& step, const std::string& path, const Mark& mark) {
   if (node.kind == Value::Kind::null) node.kind = Value::Kind::map;
   if (!node.is_map())
-    throw ConfigError(mark.prefix() +
-                      fmt::format("'{}' leads through a value that has no keys, at '{}'", path, step.key));
+    throw ConfigError(
+        mark.prefix() +
+        fmt::format("'{}' leads through a value that has no keys, at '{}'", path, step.key));
   if (node.find(step.key) == nullptr) {
     Value fresh;
     fresh.mark = mark;
@@ -108,54 +110,11 @@ Value& step_into(Value& node, const PathStep& step, const std::string& path, con
   Value* next = node.find(step.key);
   for (const auto index : step.indices) {
     if (!next->is_list() || index >= next->items.size())
-      throw ConfigError(mark.prefix() + fmt::format("'{}': '{}' has {} items, no [{}]", path, step.key,
-                                                    next->items.size(), index));
+      throw ConfigError(mark.prefix() + fmt::format("'{}': '{}' has {} items, no [{}]", path,
+                                                    step.key, next->items.size(), index));
     next = &next->items[index];
   }
   return *next;
-}
-
-std::vector<Variant> product(std::vector<Variant> left, const std::vector<Variant>& right,
-                             const std::function<void(Value&, const Value&)>& put) {
-  std::vector<Variant> all;
-  for (auto& l : left) {
-    for (const auto& r : right) {
-      Variant variant = l;
-      put(variant.value, r.value);
-      variant.choices.insert(variant.choices.end(), r.choices.begin(), r.choices.end());
-      all.push_back(std::move(variant));
-    }
-  }
-  return all;
-}
-
-std::vector<Variant> expand(const Value& value, const std::string& path) {
-  if (value.sweep) {
-    if (value.items.empty()) throw ConfigError(value.mark.prefix() + "an empty !sweep; list its values");
-    std::vector<Variant> all;
-    for (const auto& item : value.items) {
-      for (auto variant : expand(item, path)) {
-        variant.choices.insert(variant.choices.begin(), {path, variant.value});
-        all.push_back(std::move(variant));
-      }
-    }
-    return all;
-  }
-  Value bare = value;
-  bare.items.clear();
-  bare.entries.clear();
-  std::vector<Variant> all{{bare, {}}};
-  for (const auto& entry : value.entries) {
-    const auto inner = expand(entry.value, path.empty() ? entry.key : path + "." + entry.key);
-    all = product(std::move(all), inner, [&](Value& to, const Value& chosen) {
-      to.entries.push_back({entry.key, entry.mark, chosen});
-    });
-  }
-  for (size_t i = 0; i < value.items.size(); ++i) {
-    all = product(std::move(all), expand(value.items[i], fmt::format("{}[{}]", path, i)),
-                  [](Value& to, const Value& chosen) { to.items.push_back(chosen); });
-  }
-  return all;
 }
 
 }  // namespace
@@ -213,10 +172,14 @@ std::string to_flow(const Value& value) {
   for (const auto& entry : value.entries)
     parts.push_back(quoted_if_needed(Value::scalar(entry.key)) + ": " + to_flow(entry.value));
   switch (value.kind) {
-    case Value::Kind::null: return "null";
-    case Value::Kind::scalar: return quoted_if_needed(value);
-    case Value::Kind::list: return (value.sweep ? "!sweep [" : "[") + joined(parts) + "]";
-    case Value::Kind::map: return "{" + joined(parts) + "}";
+    case Value::Kind::null:
+      return "null";
+    case Value::Kind::scalar:
+      return quoted_if_needed(value);
+    case Value::Kind::list:
+      return (value.sweep ? "!sweep [" : "[") + joined(parts) + "]";
+    case Value::Kind::map:
+      return "{" + joined(parts) + "}";
   }
   return "";
 }
@@ -225,8 +188,9 @@ Value merged(const Value& under, const Value& over) {
   if (!under.is_map() || !over.is_map()) return over;
   const auto* old_name = under.find("name");
   const auto* new_name = over.find("name");
-  const bool other_component = old_name != nullptr && new_name != nullptr && old_name->is_scalar() &&
-                               new_name->is_scalar() && old_name->text != new_name->text;
+  const bool other_component = old_name != nullptr && new_name != nullptr &&
+                               old_name->is_scalar() && new_name->is_scalar() &&
+                               old_name->text != new_name->text;
   if (other_component) return over;
   Value result = under;
   result.mark = over.mark;
@@ -244,7 +208,5 @@ void set_path(Value& root, const std::string& path, Value value, const Mark& mar
   for (const auto& step : parse_path(path, mark)) node = &step_into(*node, step, path, mark);
   *node = std::move(value);
 }
-
-std::vector<Variant> expand_sweeps(const Value& value) { return expand(value, ""); }
 
 }  // namespace imprint

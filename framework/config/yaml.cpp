@@ -90,7 +90,8 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void refuse_if_too_many(const YAML::Mark& at) const {
     if (nodes_ > most_nodes)
-      throw YAML::ParserException(at, fmt::format("more than {} values, aliases included", most_nodes));
+      throw YAML::ParserException(at,
+                                  fmt::format("more than {} values, aliases included", most_nodes));
   }
 
   static size_t count(const Value& value) {
@@ -116,8 +117,7 @@ class TreeBuilder final : public YAML::EventHandler {
     if (top.value.is_list()) {
       top.value.items.push_back(std::move(value));
     } else if (!top.key) {
-      if (!value.is_scalar())
-        problems_.add(value.mark, "a key must be a word");
+      if (!value.is_scalar()) problems_.add(value.mark, "a key must be a word");
       top.key = std::move(value);
     } else {
       add_entry(top, std::move(value));
@@ -125,9 +125,11 @@ class TreeBuilder final : public YAML::EventHandler {
   }
 
   void add_entry(Open& top, Value value) {
-    if (const auto* first = top.value.find(top.key->text); first != nullptr && top.key->is_scalar()) {
-      problems_.add(top.key->mark, fmt::format("duplicate key '{}' (its first value is at {}:{})",
-                                               top.key->text, first->mark.line, first->mark.column));
+    if (const auto* first = top.value.find(top.key->text);
+        first != nullptr && top.key->is_scalar()) {
+      problems_.add(top.key->mark,
+                    fmt::format("duplicate key '{}' (its first value is at {}:{})", top.key->text,
+                                first->mark.line, first->mark.column));
     } else {
       top.value.entries.push_back({top.key->text, top.key->mark, std::move(value)});
     }
@@ -172,7 +174,8 @@ Value parse_yaml(const std::string& text, const std::string& file) {
     YAML::Parser parser(stream);
     const bool any = parser.HandleNextDocument(tree);
     if (!any || tree.root.kind == Value::Kind::null)
-      problems.add({file, 1, 1}, "the file is empty; expected keys such as name, data, model, train");
+      problems.add({file, 1, 1},
+                   "the file is empty; expected keys such as name, data, model, train");
     TreeBuilder more(file, problems);
     if (parser.HandleNextDocument(more))
       problems.add(more.root.mark, "a second YAML document ('---'); an experiment is one document");
@@ -190,7 +193,8 @@ Value read_yaml(const std::string& file, const Mark& at) {
     throw ConfigError(at.prefix() + fmt::format("'{}' is a folder, not a file", file));
   std::ifstream stream(file, std::ios::binary);
   if (!stream)
-    throw ConfigError(at.prefix() + fmt::format("cannot read '{}': {}", file, std::strerror(errno)));
+    throw ConfigError(at.prefix() +
+                      fmt::format("cannot read '{}': {}", file, std::strerror(errno)));
   std::ostringstream text;
   text << stream.rdbuf();
   return parse_yaml(text.str(), file);

@@ -42,7 +42,8 @@ Tensor as_input(const Tensor& x, torch::ScalarType type, const torch::Device& de
 
 std::string Split::digest() const {
   Sha256 digest;
-  for (const auto* piece : {&train, &test, &reference, &population, &tune}) digest.field(piece->digest());
+  for (const auto* piece : {&train, &test, &reference, &population, &tune})
+    digest.field(piece->digest());
   return digest.hex();
 }
 

@@ -23,7 +23,8 @@ class ByteReader {
     if (fs::is_directory(path_)) refuse_idx(path_, "is a folder, expected a file");
     errno = 0;
     file_ = gzopen(path_.c_str(), "rb");
-    if (file_ == nullptr) refuse_idx(path_, fmt::format("cannot be read: {}", std::strerror(errno)));
+    if (file_ == nullptr)
+      refuse_idx(path_, fmt::format("cannot be read: {}", std::strerror(errno)));
     gzbuffer(file_, 1 << 18);
   }
   ~ByteReader() { gzclose(file_); }
@@ -72,13 +73,16 @@ Dataset read_part(const fs::path& folder, const std::string& part, int64_t class
   const auto label_file = *either(folder, part + "-labels-idx1-ubyte");
   const auto images = read_idx(image_file);
   const auto labels = read_idx(label_file);
-  if (images.dim() != 3) refuse_idx(image_file, fmt::format("holds {} dimensions, expected 3", images.dim()));
-  if (labels.dim() != 1) refuse_idx(label_file, fmt::format("holds {} dimensions, expected 1", labels.dim()));
+  if (images.dim() != 3)
+    refuse_idx(image_file, fmt::format("holds {} dimensions, expected 3", images.dim()));
+  if (labels.dim() != 1)
+    refuse_idx(label_file, fmt::format("holds {} dimensions, expected 1", labels.dim()));
   if (images.size(0) != labels.size(0))
     refuse_idx(label_file, fmt::format("{} labels for {} images", labels.size(0), images.size(0)));
   if (labels.numel() == 0) refuse_idx(label_file, "holds no records");
   const auto highest = labels.max().item<int64_t>();
-  if (highest >= classes) refuse_idx(label_file, fmt::format("label {} outside 0..{}", highest, classes - 1));
+  if (highest >= classes)
+    refuse_idx(label_file, fmt::format("label {} outside 0..{}", highest, classes - 1));
   return {images.unsqueeze(1), labels.to(torch::kLong), classes};
 }
 
@@ -88,16 +92,19 @@ Tensor read_idx(const fs::path& file) {
   ByteReader reader(file);
   std::array<uint8_t, 4> magic{};
   reader.read(magic.data(), magic.size());
-  const bool good = magic[0] == 0 && magic[1] == 0 && magic[2] == 8 && magic[3] >= 1 && magic[3] <= 4;
+  const bool good =
+      magic[0] == 0 && magic[1] == 0 && magic[2] == 8 && magic[3] >= 1 && magic[3] <= 4;
   if (!good)
-    refuse_idx(file, fmt::format("is no IDX file of bytes: it starts with {:02x} {:02x} {:02x} {:02x}, expected 00 00 08 01..04",
-                             magic[0], magic[1], magic[2], magic[3]));
+    refuse_idx(file, fmt::format("is no IDX file of bytes: it starts with {:02x} {:02x} {:02x} "
+                                 "{:02x}, expected 00 00 08 01..04",
+                                 magic[0], magic[1], magic[2], magic[3]));
   std::vector<int64_t> shape;
   int64_t total = 1;
   for (int i = 0; i < magic[3]; ++i) {
     std::array<uint8_t, 4> size{};
     reader.read(size.data(), size.size());
-    shape.push_back(int64_t{size[0]} << 24 | int64_t{size[1]} << 16 | int64_t{size[2]} << 8 | size[3]);
+    shape.push_back(int64_t{size[0]} << 24 | int64_t{size[1]} << 16 | int64_t{size[2]} << 8 |
+                    size[3]);
     total *= std::max<int64_t>(shape.back(), 1);
     if (total > int64_t{1} << 36) refuse_idx(file, "damaged: its header asks for over 64 GiB");
   }
@@ -107,21 +114,23 @@ Tensor read_idx(const fs::path& file) {
   return tensor;
 }
 
-Dataset read_mnist_files(const std::vector<fs::path>& folders, int64_t classes, const std::string& how_to_get) {
+Dataset read_mnist_files(const std::vector<fs::path>& folders, int64_t classes,
+                         const std::string& how_to_get) {
   std::vector<std::string> tried;
   for (const auto& folder : folders) {
     tried.push_back(folder.string());
     bool all = true;
-    for (const auto* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",
-                             "t10k-labels-idx1-ubyte"})
+    for (const auto* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
+                             "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"})
       all = all && either(folder, name);
     if (!all) continue;
     const auto train = read_part(folder, "train", classes);
     const auto test = read_part(folder, "t10k", classes);
     return {torch::cat({train.x, test.x}), torch::cat({train.y, test.y}), classes};
   }
-  throw ConfigError(fmt::format("no folder has the four files train-images-idx3-ubyte[.gz] ...; looked in {}. {}",
-                                joined(tried), how_to_get));
+  throw ConfigError(
+      fmt::format("no folder has the four files train-images-idx3-ubyte[.gz] ...; looked in {}. {}",
+                  joined(tried), how_to_get));
 }
 
 std::vector<fs::path> data_folders(const std::string& given, const std::string& name,
@@ -129,7 +138,8 @@ std::vector<fs::path> data_folders(const std::string& given, const std::string& 
   if (!given.empty()) return {given};
   std::vector<fs::path> folders;
   if (const char* data = std::getenv("IMPRINT_DATA")) folders.push_back(fs::path(data) / name);
-  if (const char* home = std::getenv("HOME")) folders.push_back(fs::path(home) / ".cache/imprint/data" / name);
+  if (const char* home = std::getenv("HOME"))
+    folders.push_back(fs::path(home) / ".cache/imprint/data" / name);
   folders.insert(folders.end(), more.begin(), more.end());
   return folders;
 }

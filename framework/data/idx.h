@@ -10,9 +10,9 @@ namespace imprint {
 /// Throws ConfigError naming the file and what is wrong with it.
 Tensor read_idx(const std::filesystem::path& file);
 
-/// Reads the four IDX files of the MNIST family from the first of `folders` that has them, each with
-/// or without ".gz": images [n, 1, h, w], training part first. `how_to_get` ends the message when
-/// no folder has them.
+/// Reads the four IDX files of the MNIST family from the first of `folders` that has them, each
+/// with or without ".gz": images [n, 1, h, w], training part first. `how_to_get` ends the message
+/// when no folder has them.
 Dataset read_mnist_files(const std::vector<std::filesystem::path>& folders, int64_t classes,
                          const std::string& how_to_get);
 

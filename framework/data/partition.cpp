@@ -36,15 +36,17 @@ Protocol::Protocol(Keys keys)
           "records per piece (pool: in the pool); 0: as many as there are")),
       test(keys.integer("test", 0).at_least(0).doc(
           "pool only: records of the test piece; 0: a fifth of all records")),
-      population(keys.integer("population", 0).at_least(0).doc(
-          "records for attackers that need some, trained on by nobody")),
-      tune(keys.integer("tune", 0).at_least(0).doc("records held out for choosing hyper-parameters")) {}
+      population(keys.integer("population", 0)
+                     .at_least(0)
+                     .doc("records for attackers that need some, trained on by nobody")),
+      tune(keys.integer("tune", 0).at_least(0).doc(
+          "records held out for choosing hyper-parameters")) {}
 
 std::string Partition::digest() const {
   Sha256 digest;
   digest.field(protocol);
-  for (const auto* piece :
-       {&target_train, &target_test, &shadow_train, &shadow_test, &reference, &population, &tune, &pool})
+  for (const auto* piece : {&target_train, &target_test, &shadow_train, &shadow_test, &reference,
+                            &population, &tune, &pool})
     digest.field(Dataset{*piece, *piece, 0}.digest());
   return digest.hex();
 }
@@ -59,10 +61,11 @@ Partition deal(const Protocol& protocol, int64_t records, const Stream& stream, 
   const auto most = (records - spare - test) / pieces;
   const auto size = protocol.size > 0 ? protocol.size : most;
   if (size > most || size < (pool ? 2 : 1)) {
-    problems.add(mark, fmt::format("{} needs {} records ({} x {}{}), the data have {}; at most {} per piece",
-                                   protocol.name, pieces * size + spare + test, pieces, size,
-                                   spare + test > 0 ? fmt::format(" + {}", spare + test) : "", records,
-                                   std::max<int64_t>(most, 0)));
+    problems.add(
+        mark, fmt::format("{} needs {} records ({} x {}{}), the data have {}; at most {} per piece",
+                          protocol.name, pieces * size + spare + test, pieces, size,
+                          spare + test > 0 ? fmt::format(" + {}", spare + test) : "", records,
+                          std::max<int64_t>(most, 0)));
     return {none(), none(), none(), none(), none(), none(), none(), none(), protocol.name};
   }
   int64_t at = 0;
@@ -102,7 +105,8 @@ View view(const Dataset& data, const Partition& partition, int64_t index, const 
   // Members and non-members are mixed, so that no attack can use the order of its candidates.
   const auto both = torch::cat({train, outside});
   const auto order = torch::randperm(
-      both.size(0), stream.at("candidates", static_cast<uint64_t>(index)).generator(), torch::kLong);
+      both.size(0), stream.at("candidates", static_cast<uint64_t>(index)).generator(),
+      torch::kLong);
   view.record = both.index_select(0, order);
   view.candidates = data.at(view.record);
   view.member = order < train.size(0);

@@ -39,9 +39,9 @@ Partition deal(const Protocol& protocol, int64_t records, const Stream& stream, 
 /// What one model trains on and what it is attacked with.
 struct View {
   Split split;
-  Dataset candidates;  ///< members and non-members, mixed
-  Tensor member;       ///< bool [candidates]
-  Tensor record;       ///< record number in the data set [candidates]
+  Dataset candidates;               ///< members and non-members, mixed
+  Tensor member;                    ///< bool [candidates]
+  Tensor record;                    ///< record number in the data set [candidates]
   bool test_is_non_members = true;  ///< the test piece and the non-members are the same records
 };
 

@@ -12,9 +12,9 @@ namespace {
 
 const std::map<std::string, torch::ScalarType>& types() {
   static const std::map<std::string, torch::ScalarType> all{
-      {"F64", torch::kFloat64}, {"F32", torch::kFloat32}, {"F16", torch::kFloat16},
-      {"BF16", torch::kBFloat16}, {"I64", torch::kInt64}, {"I32", torch::kInt32},
-      {"I16", torch::kInt16},   {"I8", torch::kInt8},     {"U8", torch::kUInt8},
+      {"F64", torch::kFloat64},   {"F32", torch::kFloat32}, {"F16", torch::kFloat16},
+      {"BF16", torch::kBFloat16}, {"I64", torch::kInt64},   {"I32", torch::kInt32},
+      {"I16", torch::kInt16},     {"I8", torch::kInt8},     {"U8", torch::kUInt8},
       {"BOOL", torch::kBool}};
   return all;
 }
@@ -57,10 +57,12 @@ void save_tensors(const std::filesystem::path& file, const std::map<std::string,
   text.append((64 - (8 + text.size()) % 64) % 64, ' ');
   const uint64_t length = text.size();
   const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (descriptor < 0) refuse_tensors(file, fmt::format("cannot be written: {}", std::strerror(errno)));
+  if (descriptor < 0)
+    refuse_tensors(file, fmt::format("cannot be written: {}", std::strerror(errno)));
   write_all(descriptor, &length, sizeof(length), file);
   write_all(descriptor, text.data(), text.size(), file);
-  for (const auto& tensor : flat) write_all(descriptor, tensor.const_data_ptr(), tensor.nbytes(), file);
+  for (const auto& tensor : flat)
+    write_all(descriptor, tensor.const_data_ptr(), tensor.nbytes(), file);
   const bool synced = ::fsync(descriptor) == 0;
   ::close(descriptor);
   if (!synced) refuse_tensors(file, fmt::format("cannot be synced: {}", std::strerror(errno)));
@@ -71,7 +73,8 @@ std::map<std::string, Tensor> load_tensors(const std::filesystem::path& file) {
   if (!stream) refuse_tensors(file, fmt::format("cannot be read: {}", std::strerror(errno)));
   uint64_t length = 0;
   stream.read(reinterpret_cast<char*>(&length), sizeof(length));
-  if (!stream || length > (uint64_t{1} << 27)) refuse_tensors(file, "is no safetensors file, or truncated");
+  if (!stream || length > (uint64_t{1} << 27))
+    refuse_tensors(file, "is no safetensors file, or truncated");
   std::string text(length, ' ');
   stream.read(text.data(), static_cast<std::streamsize>(length));
   const auto header = nlohmann::json::parse(text, nullptr, false);
@@ -84,9 +87,11 @@ std::map<std::string, Tensor> load_tensors(const std::filesystem::path& file) {
     auto tensor = torch::empty(entry.at("shape").get<std::vector<int64_t>>(), type->second);
     const auto from = entry.at("data_offsets").at(0).get<uint64_t>();
     const auto to = entry.at("data_offsets").at(1).get<uint64_t>();
-    if (to - from != tensor.nbytes()) refuse_tensors(file, fmt::format("'{}' has the wrong size", name));
+    if (to - from != tensor.nbytes())
+      refuse_tensors(file, fmt::format("'{}' has the wrong size", name));
     stream.seekg(static_cast<std::streamoff>(8 + length + from));
-    stream.read(static_cast<char*>(tensor.mutable_data_ptr()), static_cast<std::streamsize>(tensor.nbytes()));
+    stream.read(static_cast<char*>(tensor.mutable_data_ptr()),
+                static_cast<std::streamsize>(tensor.nbytes()));
     if (!stream) refuse_tensors(file, fmt::format("truncated within '{}'", name));
     tensors[name] = tensor;
   }

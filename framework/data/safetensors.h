@@ -13,8 +13,8 @@ namespace imprint {
 /// std::runtime_error with the reason.
 void save_tensors(const std::filesystem::path& file, const std::map<std::string, Tensor>& tensors);
 
-/// Reads such a file; tensors own their memory. Throws std::runtime_error naming the file when it is
-/// missing, truncated or no such file.
+/// Reads such a file; tensors own their memory. Throws std::runtime_error naming the file when it
+/// is missing, truncated or no such file.
 std::map<std::string, Tensor> load_tensors(const std::filesystem::path& file);
 
 }  // namespace imprint

@@ -13,8 +13,8 @@ class FashionMnist final : public Source {
       : path_(keys.text("path", "").doc("folder of the IDX files; empty: the usual places")) {}
 
   Dataset load() const override {
-    const auto folders = data_folders(path_, "fashion_mnist",
-                                      {"/usr/share/datasets/fashion-mnist", "data/FashionMNIST/raw"});
+    const auto folders = data_folders(
+        path_, "fashion_mnist", {"/usr/share/datasets/fashion-mnist", "data/FashionMNIST/raw"});
     return read_mnist_files(folders, 10, "On Debian: apt-get install dataset-fashion-mnist");
   }
 

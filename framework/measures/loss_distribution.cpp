@@ -22,7 +22,8 @@ Moments moments(const Tensor& values) {
 double gaussian_advantage(const Moments& in, const Moments& out) {
   if (in.deviation == 0 || out.deviation == 0) return in.mean == out.mean ? 0 : 1;
   const double a = 1 / (out.deviation * out.deviation) - 1 / (in.deviation * in.deviation);
-  const double b = 2 * (in.mean / (in.deviation * in.deviation) - out.mean / (out.deviation * out.deviation));
+  const double b =
+      2 * (in.mean / (in.deviation * in.deviation) - out.mean / (out.deviation * out.deviation));
   const double c = out.mean * out.mean / (out.deviation * out.deviation) -
                    in.mean * in.mean / (in.deviation * in.deviation) +
                    2 * std::log(out.deviation / in.deviation);
@@ -76,9 +77,10 @@ class LossDistribution final : public Measure {
   }
 };
 
-IMPRINT_MEASURE(LossDistribution, "loss_distribution",
-                "mean and variance of losses and entropies, and the advantage theory predicts from them",
-                "Liu et al., ICML 2024, Theorems 3.1 and 6.1; Yeom et al., CSF 2018, Theorem 3");
+IMPRINT_MEASURE(
+    LossDistribution, "loss_distribution",
+    "mean and variance of losses and entropies, and the advantage theory predicts from them",
+    "Liu et al., ICML 2024, Theorems 3.1 and 6.1; Yeom et al., CSF 2018, Theorem 3");
 
 }  // namespace
 }  // namespace imprint::loss_distribution

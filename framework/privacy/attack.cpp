@@ -31,7 +31,8 @@ Findings checked(Findings findings, const Scene& scene) {
   TORCH_CHECK(findings.scores.dim() == 1 && findings.scores.size(0) == scene.size(),
               "an attack must give one score per candidate");
   findings.scores = findings.scores.to(torch::kDouble);
-  TORCH_CHECK(!findings.scores.isnan().any().item<bool>(), "an attack gave a score that is not a number");
+  TORCH_CHECK(!findings.scores.isnan().any().item<bool>(),
+              "an attack gave a score that is not a number");
   return findings;
 }
 

@@ -46,7 +46,8 @@ class Shadow {
 class Scene {
  public:
   /// The observations must outlive the scene; the target's membership is never handed out.
-  Scene(const Observation& target, std::vector<const Observation*> shadows, Needs needs, Stream stream);
+  Scene(const Observation& target, std::vector<const Observation*> shadows, Needs needs,
+        Stream stream);
 
   int64_t size() const { return target_->y.size(0); }
   int64_t classes() const { return target_->answers.log_p.size(1); }

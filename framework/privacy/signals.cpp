@@ -42,7 +42,9 @@ Answers ask(Model& model, const Chain& chain, const Tensor& x, torch::ScalarType
   return {{}, chain.output(exact_log_softmax(logits), content_seeds(x))};
 }
 
-Tensor true_log_p(const Tensor& log_p, const Tensor& y) { return log_p.gather(1, y.unsqueeze(1)).squeeze(1); }
+Tensor true_log_p(const Tensor& log_p, const Tensor& y) {
+  return log_p.gather(1, y.unsqueeze(1)).squeeze(1);
+}
 
 Tensor entropy_of(const Tensor& log_p) {
   // 0 log 0 = 0, also for the -infinity that an output defense may return.

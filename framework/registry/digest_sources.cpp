@@ -35,7 +35,8 @@ size_t after_literal(const std::string& text, size_t at) {
 // A ' between digits separates thousands and opens no literal.
 bool opens_literal(const std::string& text, size_t at) {
   if (text[at] == '"') return true;
-  return text[at] == '\'' && (at == 0 || std::isxdigit(static_cast<unsigned char>(text[at - 1])) == 0);
+  return text[at] == '\'' &&
+         (at == 0 || std::isxdigit(static_cast<unsigned char>(text[at - 1])) == 0);
 }
 
 std::string bare(const std::string& text) {

@@ -15,11 +15,11 @@ namespace imprint {
 
 /// What a component says about itself when it registers.
 struct Component {
-  std::string kind;     ///< "attack", "defense", "model", "dataset", "measure"
-  std::string name;     ///< as written in YAML, and the name of its file
-  std::string summary;  ///< one sentence: what it is
-  std::string paper;    ///< where it comes from, with the equation
-  std::string file;     ///< its source file, relative to its project
+  std::string kind;                ///< "attack", "defense", "model", "dataset", "measure"
+  std::string name;                ///< as written in YAML, and the name of its file
+  std::string summary;             ///< one sentence: what it is
+  std::string paper;               ///< where it comes from, with the equation
+  std::string file;                ///< its source file, relative to its project
   std::vector<std::string> hooks;  ///< which stages it takes part in (defenses, measures)
 
   bool has_hook(const std::string& hook) const;
@@ -105,8 +105,8 @@ Built<Interface> build(const Registry<Interface, Args...>& registry, const std::
   Keys keys(spec.is_map() ? spec : no_keys, reading);
   keys.raw("name");
   if (reserved) reserved(keys);
-  Built<Interface> built{found->second.make(keys, std::forward<Args>(args)...), &found->second.about,
-                         reading};
+  Built<Interface> built{found->second.make(keys, std::forward<Args>(args)...),
+                         &found->second.about, reading};
   keys.finish();
   return built;
 }

@@ -4,7 +4,7 @@
 
 #include "framework/data/npz.h"
 #include "framework/runs/machine.h"
-#include "framework/runs/work.h"
+#include "framework/runs/history.h"
 
 namespace imprint {
 namespace {
@@ -36,7 +36,8 @@ bool complete(const CellJobs& jobs, const Store& store) {
 void add_metrics(const std::string& component, const nlohmann::json& json, CellResult& result) {
   for (const auto& metric : metrics_from(json))
     if (!metric.epoch)
-      result.metrics.push_back({component + "." + metric.name, metric.value, metric.low, metric.high, metric.n});
+      result.metrics.push_back(
+          {component + "." + metric.name, metric.value, metric.low, metric.high, metric.n});
 }
 
 // One attack of a cell with what the cell's P1 needs of it.
@@ -45,8 +46,8 @@ struct Scored {
   std::vector<uint8_t> decisions;
 };
 
-Scored scored(const AttackChoice& choice, const std::string& address, const std::vector<uint8_t>& member,
-              double test_accuracy, const Store& store) {
+Scored scored(const AttackChoice& choice, const std::string& address,
+              const std::vector<uint8_t>& member, double test_accuracy, const Store& store) {
   auto tensors = store.tensors("attack", address);
   const auto scores = doubles_of(tensors.at("scores"));
   Scored all;
@@ -79,8 +80,10 @@ CellResult cell_result(const Cell& cell, const CellJobs& jobs, const Store& stor
                                                   static_cast<int64_t>(correct.size()));
   std::vector<Scored> attacks;
   for (size_t i = 0; i < cell.attacks.size(); ++i) {
-    attacks.push_back(scored(cell.attacks[i], jobs.attacks[i], member, result.test_accuracy, store));
-    add_metrics(cell.attacks[i].label, store.json("attack", jobs.attacks[i], "metrics.json"), result);
+    attacks.push_back(
+        scored(cell.attacks[i], jobs.attacks[i], member, result.test_accuracy, store));
+    add_metrics(cell.attacks[i].label, store.json("attack", jobs.attacks[i], "metrics.json"),
+                result);
   }
   std::vector<NamedDecisions> named;
   for (const auto& attack : attacks) {
@@ -88,7 +91,8 @@ CellResult cell_result(const Cell& cell, const CellJobs& jobs, const Store& stor
     result.attacks.push_back(attack.result);
   }
   const bool paired = cell.data.protocol->name != "pool";
-  if (!named.empty()) result.p1_cell = p1_cell(named, member, correct, paired, static_cast<uint64_t>(cell.seed));
+  if (!named.empty())
+    result.p1_cell = p1_cell(named, member, correct, paired, static_cast<uint64_t>(cell.seed));
   for (const auto& [name, address] : jobs.measures)
     add_metrics(name, store.json("measure", address, "metrics.json"), result);
   return result;
@@ -97,7 +101,8 @@ CellResult cell_result(const Cell& cell, const CellJobs& jobs, const Store& stor
 void note_machines(const Plan& plan, const Store& store, Results& results) {
   std::set<std::string> kinds;
   for (const auto& [address, training] : plan.trainings)
-    if (store.has("train", address)) kinds.insert(read_file(store.at("train", address) / "machine.txt"));
+    if (store.has("train", address))
+      kinds.insert(read_file(store.at("train", address) / "machine.txt"));
   if (kinds.size() < 2) return;
   results.notes.push_back("Trained on different kinds of CPU, so last bits may differ: " +
                           joined({kinds.begin(), kinds.end()}, "; ") + ".");
@@ -120,8 +125,8 @@ Results assemble(const Experiment& experiment, const Plan& plan, const Store& st
       ++missing;
   }
   if (missing > 0)
-    results.notes.push_back(fmt::format("{} of {} cells are missing: jobs failed or were not done.", missing,
-                                        experiment.cells.size()));
+    results.notes.push_back(fmt::format("{} of {} cells are missing: jobs failed or were not done.",
+                                        missing, experiment.cells.size()));
   note_machines(plan, store, results);
   return results;
 }
@@ -130,7 +135,9 @@ std::vector<Figure> read_figures(const Value& figures, Problems& problems) {
   std::vector<Figure> all;
   for (const auto& item : figures.items) {
     if (!item.is_map()) {
-      problems.add(item.mark, "a figure is a map such as {x: test_accuracy, y: advantage, group: defense, panel: attack}");
+      problems.add(item.mark,
+                   "a figure is a map such as {x: test_accuracy, y: advantage, group: defense, "
+                   "panel: attack}");
       continue;
     }
     Keys keys(item, new_reading("this figure", problems));
@@ -145,12 +152,14 @@ std::vector<Figure> read_figures(const Value& figures, Problems& problems) {
   return all;
 }
 
-void write_records(const std::filesystem::path& file, const Cell& cell, const CellJobs& jobs, const Store& store) {
+void write_records(const std::filesystem::path& file, const Cell& cell, const CellJobs& jobs,
+                   const Store& store) {
   auto signals = store.tensors("signals", jobs.signals);
   NpzWriter npz(file);
   const auto integers = [](const Tensor& tensor) {
     const auto values = tensor.to(torch::kLong).contiguous();
-    return std::vector<int64_t>(values.const_data_ptr<int64_t>(), values.const_data_ptr<int64_t>() + values.numel());
+    return std::vector<int64_t>(values.const_data_ptr<int64_t>(),
+                                values.const_data_ptr<int64_t>() + values.numel());
   };
   npz.add("record", integers(signals.at("record")));
   npz.add("label", integers(signals.at("y")));

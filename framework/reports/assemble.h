@@ -14,6 +14,7 @@ std::vector<Figure> read_figures(const Value& figures, Problems& problems);
 
 /// Per-record scores of one cell: candidates' record numbers, labels, membership, and each attack's
 /// scores and decisions, for numpy.load.
-void write_records(const std::filesystem::path& file, const Cell& cell, const CellJobs& jobs, const Store& store);
+void write_records(const std::filesystem::path& file, const Cell& cell, const CellJobs& jobs,
+                   const Store& store);
 
 }  // namespace imprint

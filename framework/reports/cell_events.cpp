@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "framework/runs/work.h"
+#include "framework/runs/history.h"
 
 namespace imprint {
 
@@ -13,7 +13,8 @@ CellEvents::CellEvents(std::filesystem::path folder, const Experiment& experimen
   for (const auto& [address, cells] : cells_of_) {
     if (!store.has("train", address)) continue;
     std::istringstream lines(read_file(store.at("train", address) / "history.jsonl"));
-    for (std::string line; std::getline(lines, line);) epoch(address, epoch_row_from(nlohmann::json::parse(line)));
+    for (std::string line; std::getline(lines, line);)
+      epoch(address, epoch_row_from(nlohmann::json::parse(line)));
   }
 }
 

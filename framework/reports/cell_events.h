@@ -14,7 +14,8 @@ namespace imprint {
 /// anew, it rewrites everything from the stored histories.
 class CellEvents {
  public:
-  CellEvents(std::filesystem::path folder, const Experiment& experiment, const Plan& plan, const Store& store);
+  CellEvents(std::filesystem::path folder, const Experiment& experiment, const Plan& plan,
+             const Store& store);
 
   /// A recorded epoch of a training, for every cell whose target it is.
   void epoch(const std::string& train, const EpochRow& row);

@@ -29,10 +29,11 @@ struct MetricResult {
 
 /// One point of the sweep with one seed, and one target in it.
 struct CellResult {
-  std::string id;                                         ///< file name of its records and TensorBoard run
-  std::string data, model, defense;                       ///< registered names; a chain joined by '+'
-  std::string label;                                      ///< the curve it belongs to
-  std::vector<std::pair<std::string, std::string>> swept;  ///< path -> value, in the order of the file
+  std::string id;                    ///< file name of its records and TensorBoard run
+  std::string data, model, defense;  ///< registered names; a chain joined by '+'
+  std::string label;                 ///< the curve it belongs to
+  std::vector<std::pair<std::string, std::string>>
+      swept;  ///< path -> value, in the order of the file
   int64_t seed = 0, target = 0;
   double train_accuracy = 0, test_accuracy = 0;
   Interval test_accuracy_interval;

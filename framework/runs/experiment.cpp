@@ -1,8 +1,10 @@
 #include "framework/runs/experiment.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
+#include "framework/runs/cell_reader.h"
 #include "framework/runs/sweep.h"
 
 namespace imprint {
@@ -21,127 +23,38 @@ std::vector<int64_t> read_seeds(Keys& keys) {
     for (int64_t seed = 0; seed < *count; ++seed) seeds.push_back(seed);
     return seeds;
   }
-  keys.problem("seeds", fmt::format("seeds must be a number of seeds (at least 1) or a list of different seeds, not {}",
-                                    to_flow(*value)));
+  keys.problem(
+      "seeds",
+      fmt::format(
+          "seeds must be a number of seeds (at least 1) or a list of different seeds, not {}",
+          to_flow(*value)));
   return {0};
 }
-
-ShadowChoice read_shadows(const Value* value, Problems& problems) {
-  ShadowChoice choice;
-  if (value == nullptr) return choice;
-  Value map = Value::map();
-  map.mark = value->mark;
-  if (!value->is_map()) map.set("count", *value);
-  Keys keys(value->is_map() ? *value : map, new_reading("shadows", problems));
-  choice.count = keys.integer("count", 1).within(0, 100'000).doc("shadow models per target");
-  choice.defended = keys.choice("defense", {"same", "none"}).doc("the shadows' defense").get() == "same";
-  keys.finish();
-  return choice;
-}
-
-// The sections of one point of the sweep outside defenses and attacks.
-class CellReader {
- public:
-  CellReader(const Value& root, Problems& problems) : root_(root), problems_(problems) {}
-
-  void read(Cell& cell, Value* resolved) {
-    read_data(cell, resolved);
-    read_model(cell, resolved);
-    read_training(cell, resolved);
-    cell.shadows = read_shadows(root_.find("shadows"), problems_);
-    const auto* device = root_.find("device");
-    cell.device = choose_device(device == nullptr ? "auto" : device->text,
-                                device == nullptr ? root_.mark : device->mark, problems_);
-    if (const auto* measures = root_.find("measures")) {
-      for (const auto& item : measures->items) {
-        const auto built = build(MeasureRegistry::instance(), "measure", item, problems_, {});
-        if (built) cell.measures.push_back(with_name(built));
-      }
-      fill(resolved, "measures", Value::list(cell.measures));
-    }
-  }
-
- private:
-  void read_data(Cell& cell, Value* resolved) {
-    const auto* spec = required("data");
-    if (spec == nullptr) return;
-    auto& data = cell.data;
-    data.mark = spec->mark;
-    data.split_mark = spec->find("split") == nullptr ? spec->mark : spec->find("split")->mark;
-    data.source = build(SourceRegistry::instance(), "dataset", *spec, problems_, [&](Keys& keys) {
-      data.protocol = std::make_shared<Protocol>(keys.section("split"));
-      data.keep_classes = keys.integers("keep_classes", {}).at_least(0).doc("only records of these classes").get();
-      data.limit = keys.integer("limit", 0).at_least(0).doc("at most that many records, chosen at random").get();
-    });
-    if (data.source) fill(resolved, "data", with_name(data.source));
-  }
-
-  void read_model(Cell& cell, Value* resolved) {
-    const auto* spec = required("model");
-    if (spec == nullptr) return;
-    // A shape that any model accepts: only keys are read here.
-    const Shape shape{{1, 32, 32}, 2, 0};
-    const auto built = build(ModelRegistry::instance(), "model", *spec, problems_, {}, shape);
-    if (!built) return;
-    cell.model = built.about->name;
-    cell.model_spec = with_name(built);
-    cell.model_address = built.reading->address(true) + "\n" + built.about->digest();
-    fill(resolved, "model", cell.model_spec);
-  }
-
-  void read_training(Cell& cell, Value* resolved) {
-    static const Value nothing;
-    const auto* spec = root_.find("train");
-    auto reading = new_reading("train", problems_);
-    Keys keys(spec == nullptr ? nothing : *spec, reading);
-    if (spec != nullptr && !spec->is_map()) {
-      problems_.add(spec->mark, "train must be a map of keys");
-      return;
-    }
-    cell.schedule = std::make_shared<Schedule>(keys);
-    keys.finish();
-    cell.schedule_address = reading->address(true);
-    cell.schedule_keys = reading->resolved();
-    fill(resolved, "train", cell.schedule_keys);
-  }
-
-  const Value* required(const std::string& key) {
-    const auto* spec = root_.find(key);
-    if (spec == nullptr) problems_.add(root_.mark, fmt::format("the experiment needs the key '{}'", key));
-    return spec;
-  }
-
-  static void fill(Value* resolved, const std::string& key, const Value& defaults) {
-    if (resolved == nullptr) return;
-    const auto* written = resolved->find(key);
-    resolved->set(key, written == nullptr ? defaults : with_defaults(*written, defaults));
-  }
-
-  const Value& root_;
-  Problems& problems_;
-};
 
 void check_chain(Cell& cell, const Chain& chain, Problems& problems) {
   if (!cell.schedule || !cell.data.protocol) return;
   for (const auto& link : chain.links()) {
     const auto demands = link.component->demands();
     if (demands.reference && cell.data.protocol->name != "five_way")
-      problems.add(cell.chain_mark,
-                   fmt::format("defense '{}' needs reference records, which protocol {} does not have; use "
-                               "data.split.protocol: five_way (for this entry alone: with: "
-                               "{{data.split.protocol: five_way}})",
-                               link.about->name, cell.data.protocol->name));
+      problems.add(
+          cell.chain_mark,
+          fmt::format("defense '{}' needs reference records, which protocol {} does not have; use "
+                      "data.split.protocol: five_way (for this entry alone: with: "
+                      "{{data.split.protocol: five_way}})",
+                      link.about->name, cell.data.protocol->name));
     if (!demands.sampling || *demands.sampling == cell.schedule->sampling) continue;
     if (cell.schedule->sampling_given)
-      problems.add(cell.chain_mark, fmt::format("defense '{}' needs train.sampling: {}, not {}", link.about->name,
-                                                *demands.sampling, cell.schedule->sampling));
+      problems.add(cell.chain_mark,
+                   fmt::format("defense '{}' needs train.sampling: {}, not {}", link.about->name,
+                               *demands.sampling, cell.schedule->sampling));
     cell.schedule->sampling = *demands.sampling;
     cell.schedule_address += "\nsampling: " + *demands.sampling;
   }
   const auto released = chain.release();
   if (released && *released > cell.schedule->epochs)
-    problems.add(cell.chain_mark, fmt::format("the epoch released ({}) must not exceed train.epochs ({})", *released,
-                                              cell.schedule->epochs));
+    problems.add(cell.chain_mark,
+                 fmt::format("the epoch released ({}) must not exceed train.epochs ({})", *released,
+                             cell.schedule->epochs));
 }
 
 std::vector<AttackChoice> read_attacks(const Value* list, Problems& problems, Value* resolved) {
@@ -155,17 +68,19 @@ std::vector<AttackChoice> read_attacks(const Value* list, Problems& problems, Va
   for (size_t i = 0; i < list->items.size(); ++i) {
     for (const auto& variant : expand_sweeps(list->items[i])) {
       AttackChoice choice;
-      choice.attack = build(AttackRegistry::instance(), "attack", variant.value, problems, [&](Keys& keys) {
-        choice.label = keys.text("label", "").doc("name in tables and figures").get();
-        choice.per_class = keys.choice("threshold", {"per_class", "global"})
-                               .doc("one threshold per class, or one for all")
-                               .get() == "per_class";
-      });
+      choice.attack =
+          build(AttackRegistry::instance(), "attack", variant.value, problems, [&](Keys& keys) {
+            choice.label = keys.text("label", "").doc("name in tables and figures").get();
+            choice.per_class = keys.choice("threshold", {"per_class", "global"})
+                                   .doc("one threshold per class, or one for all")
+                                   .get() == "per_class";
+          });
       if (!choice.attack) continue;
       if (choice.label.empty()) choice.label = choice.attack.about->name;
       if (!variant.choices.empty()) choice.label += " (" + choice_words(variant.choices) + ")";
       if (!labels.insert(choice.label).second)
-        problems.add(variant.value.mark, fmt::format("two attacks are called '{}'; give one a label", choice.label));
+        problems.add(variant.value.mark,
+                     fmt::format("two attacks are called '{}'; give one a label", choice.label));
       if (resolved != nullptr) {
         auto& item = resolved->find("attacks")->items[i];
         item = with_defaults(item.is_map() ? item : Value::map(), with_name(choice.attack));
@@ -178,8 +93,9 @@ std::vector<AttackChoice> read_attacks(const Value* list, Problems& problems, Va
 
 void read_top_level(const Value& root, Problems& problems) {
   Keys keys(root, new_reading("the experiment", problems));
-  for (const auto* known : {"name", "base", "plugins", "data", "model", "train", "defenses", "attacks", "measures",
-                            "shadows", "seeds", "device", "figures", "expect"})
+  for (const auto* known :
+       {"name", "base", "plugins", "data", "model", "train", "defenses", "attacks", "measures",
+        "shadows", "seeds", "device", "figures", "expect"})
     keys.raw(known);
   keys.finish();
   for (const auto* list : {"defenses", "measures", "figures", "expect", "plugins"}) {
@@ -189,10 +105,17 @@ void read_top_level(const Value& root, Problems& problems) {
   }
 }
 
-void load_plugins(const Value& root) {
-  const auto* plugins = root.find("plugins");
+// Loads the plugins and writes where they were found: a path in a file is relative to that file.
+void load_plugins(Value& root) {
+  auto* plugins = root.find("plugins");
   if (plugins == nullptr) return;
-  for (const auto& item : plugins->items) load_plugin(item.text, item.mark);
+  for (auto& item : plugins->items) {
+    if (!item.is_scalar()) throw ConfigError(item.mark.prefix() + "a plugin is the path of a shared object");
+    std::filesystem::path path = item.text;
+    if (item.mark.line > 0) path = std::filesystem::path(item.mark.file).parent_path() / path;
+    load_plugin(path.lexically_normal().string(), item.mark);
+    item.text = std::filesystem::absolute(path).lexically_normal().string();
+  }
 }
 
 void add_seeds(const Cell& cell, const std::vector<int64_t>& seeds, std::vector<Cell>& cells) {
@@ -209,11 +132,15 @@ torch::Device choose_device(const std::string& word, const Mark& mark, Problems&
   const bool cuda = word == "cuda" || word.starts_with("cuda:");
   if (word == "cpu" || (word == "auto" && !torch::hasCUDA())) return torch::kCPU;
   if (word != "auto" && !cuda) {
-    problems.add(mark, fmt::format("device must be one of auto, cpu, cuda, cuda:1, not '{}'", word));
+    problems.add(mark,
+                 fmt::format("device must be one of auto, cpu, cuda, cuda:1, not '{}'", word));
     return torch::kCPU;
   }
   if (!torch::hasCUDA()) {
-    problems.add(mark, fmt::format("device: {} asks for a GPU, and this LibTorch sees none; use device: auto or cpu", word));
+    problems.add(
+        mark, fmt::format(
+                  "device: {} asks for a GPU, and this LibTorch sees none; use device: auto or cpu",
+                  word));
     return torch::kCPU;
   }
   return torch::Device(word == "auto" ? "cuda" : word);
@@ -231,16 +158,19 @@ Chain build_chain(const std::vector<Value>& specs, Problems& problems) {
   return Chain(std::move(links));
 }
 
-Experiment read_experiment(const Value& root, const std::string& fallback_name) {
+Experiment read_experiment(Value root, const std::string& fallback_name) {
   Problems problems;
-  load_plugins(root);
   read_top_level(root, problems);
   problems.raise();
+  load_plugins(root);
   Experiment experiment;
   const auto* name = root.find("name");
   experiment.name = name == nullptr ? fallback_name : name->text;
-  const bool odd = experiment.name.empty() || experiment.name.find_first_of("/\\ \n\t") != std::string::npos;
-  if (odd) problems.add(name == nullptr ? root.mark : name->mark, "name must be a word without spaces and slashes");
+  const bool odd =
+      experiment.name.empty() || experiment.name.find_first_of("/\\ \n\t") != std::string::npos;
+  if (odd)
+    problems.add(name == nullptr ? root.mark : name->mark,
+                 "name must be a word without spaces and slashes");
   experiment.resolved = root;
   experiment.resolved.set("name", Value::scalar(experiment.name));
   Keys keys(root, new_reading("the experiment", problems));
@@ -254,7 +184,7 @@ Experiment read_experiment(const Value& root, const std::string& fallback_name) 
     cell.label = point.label;
     cell.swept = point.swept;
     cell.attacks = attacks;
-    CellReader(point.root, problems).read(cell, first ? &experiment.resolved : nullptr);
+    read_sections(point.root, cell, first ? &experiment.resolved : nullptr, problems);
     cell.chain_mark = point.mark;
     const auto chain = build_chain(point.chain, problems);
     std::vector<std::string> names;

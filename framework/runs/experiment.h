@@ -68,7 +68,7 @@ struct Experiment {
 
 /// Everything that can be known without data: builds every component of every cell. Loads the
 /// plugins it names. Throws ConfigError with all problems.
-Experiment read_experiment(const Value& root, const std::string& fallback_name);
+Experiment read_experiment(Value root, const std::string& fallback_name);
 
 /// Builds a fresh chain (defenses have state) from resolved YAML.
 Chain build_chain(const std::vector<Value>& specs, Problems& problems);

@@ -1,8 +1,8 @@
 #include "framework/runs/machine.h"
 
 #include <ATen/Context.h>
-#include <ATen/Version.h>
 #include <ATen/Parallel.h>
+#include <ATen/Version.h>
 
 #include <cstdlib>
 #include <filesystem>

@@ -3,37 +3,10 @@
 #include <algorithm>
 
 #include "framework/config/digest.h"
+#include "framework/runs/addresses.h"
 
 namespace imprint {
 namespace {
-
-std::string chain_address(const Chain& chain, bool with_late) {
-  std::string text;
-  for (const auto& link : chain.links()) {
-    const auto& hooks = training_hooks();
-    const bool trains = std::any_of(hooks.begin(), hooks.end(), [&](const auto& h) { return link.about->has_hook(h); });
-    // A defense that acts only after training leaves the training as it is.
-    if (!trains && (!with_late || link.about->hooks.empty())) continue;
-    text += link.about->name + "\n" + link.reading->address(with_late) + "\n" + link.about->digest() + "\n";
-  }
-  return text;
-}
-
-std::string training_code() {
-  static const auto digest = Sha256()
-                                 .field(build_version())
-                                 .field(folder_digest("framework/data"))
-                                 .field(folder_digest("framework/training"))
-                                 .hex();
-  return digest;
-}
-
-std::string privacy_code() {
-  static const auto digest = Sha256().field(training_code()).field(folder_digest("framework/privacy")).hex();
-  return digest;
-}
-
-std::string device_word(const torch::Device& device) { return device.str(); }
 
 class Planner {
  public:
@@ -69,36 +42,43 @@ class Planner {
     const auto& [data, digest] = loaded_.at(source);
     if (data.empty()) return nullptr;
     if (cell.schedule->loss.one_output() && data.classes != 2)
-      problems_.add(choice.mark, fmt::format("this train.loss has one output and needs two classes, the data have {}; choose two with keep_classes", data.classes));
+      problems_.add(choice.mark,
+                    fmt::format("this train.loss has one output and needs two classes, the data "
+                                "have {}; choose two with keep_classes",
+                                data.classes));
     const auto& protocol = *choice.protocol;
-    const auto key = fmt::format("{} {} {} {} {} {} {}", source, protocol.name, protocol.size, protocol.test,
-                                 protocol.population, protocol.tune, cell.seed);
+    const auto key = fmt::format("{} {} {} {} {} {} {}", source, protocol.name, protocol.size,
+                                 protocol.test, protocol.population, protocol.tune, cell.seed);
     if (const auto found = deals_.find(key); found != deals_.end()) return found->second;
     const auto stream = Stream(static_cast<uint64_t>(cell.seed)).at("split");
     auto partition = deal(protocol, data.size(), stream, choice.split_mark, problems_);
-    const auto address = Sha256().field(digest).field(partition.digest()).hex();
-    return deals_[key] = std::make_shared<Deal>(Deal{data, std::move(partition), stream, address});
+    const auto split = partition.digest();
+    const auto address = Sha256().field(digest).field(split).hex();
+    return deals_[key] = std::make_shared<Deal>(Deal{data, std::move(partition), stream, split, address});
   }
 
   CellJobs plan_cell(const Cell& cell, const std::shared_ptr<const Deal>& deal) {
     CellJobs jobs;
     std::vector<std::string> shadows;
-    const bool needed = std::any_of(cell.attacks.begin(), cell.attacks.end(), [](const auto& choice) {
-      const auto needs = choice.attack.component->needs();
-      return needs.shadows || !needs.decides;
-    });
+    const bool needed =
+        std::any_of(cell.attacks.begin(), cell.attacks.end(), [](const auto& choice) {
+          const auto needs = choice.attack.component->needs();
+          return needs.shadows || !needs.decides;
+        });
     const auto target = release_of(cell, cell.chain, deal, 0);
     jobs.train = target.train;
     jobs.signals = add_signals(target);
     for (int64_t i = 1; needed && i <= cell.shadows.count; ++i)
-      shadows.push_back(add_signals(release_of(cell, cell.shadows.defended ? cell.chain : std::vector<Value>{}, deal, i)));
-    for (const auto& choice : cell.attacks) jobs.attacks.push_back(add_attack(choice, jobs.signals, shadows, cell));
+      shadows.push_back(add_signals(
+          release_of(cell, cell.shadows.defended ? cell.chain : std::vector<Value>{}, deal, i)));
+    for (const auto& choice : cell.attacks)
+      jobs.attacks.push_back(add_attack(choice, jobs.signals, shadows, cell));
     for (const auto& spec : cell.measures) add_measure(spec, target, jobs);
     return jobs;
   }
 
-  Release release_of(const Cell& cell, const std::vector<Value>& specs, const std::shared_ptr<const Deal>& deal,
-                     int64_t index) {
+  Release release_of(const Cell& cell, const std::vector<Value>& specs,
+                     const std::shared_ptr<const Deal>& deal, int64_t index) {
     const auto chain = build_chain(specs, problems_);
     const auto address = add_training(cell, specs, deal, index, {});
     auto& training = plan_.trainings.at(address);
@@ -107,10 +87,12 @@ class Planner {
     return {address, epoch, specs};
   }
 
-  std::string add_training(const Cell& cell, const std::vector<Value>& specs, const std::shared_ptr<const Deal>& deal,
-                           int64_t index, const Tensor& members) {
+  std::string add_training(const Cell& cell, const std::vector<Value>& specs,
+                           const std::shared_ptr<const Deal>& deal, int64_t index,
+                           const Tensor& members) {
     const auto chain = build_chain(specs, problems_);
-    const auto stream = Stream(static_cast<uint64_t>(cell.seed)).at("model", static_cast<uint64_t>(index));
+    const auto stream =
+        Stream(static_cast<uint64_t>(cell.seed)).at("model", static_cast<uint64_t>(index));
     const auto count = members.defined() ? members.size(0) : train_size(*deal);
     std::vector<std::vector<std::string>> first;
     std::vector<std::string> after;
@@ -123,22 +105,37 @@ class Planner {
     }
     Sha256 digest;
     digest.field("train").field(training_code()).field(deal->address).field(std::to_string(index));
-    digest.field(std::to_string(stream.seed())).field(cell.schedule_address).field(cell.model_address);
-    digest.field(chain_address(chain, false)).field(device_word(cell.device)).field(joined(after));
+    digest.field(std::to_string(stream.seed()))
+        .field(cell.schedule_address)
+        .field(cell.model_address);
+    digest.field(chain_address(chain, false)).field(cell.device.str()).field(joined(after));
     if (members.defined()) digest.field(Dataset{members, members, 0}.digest());
     const auto address = digest.hex();
     if (plan_.trainings.contains(address)) return address;
-    plan_.trainings.emplace(address, TrainJob{address, deal, index, cell.schedule, cell.schedule_keys, cell.model_spec, specs, stream,
-                                              cell.device, members, first, {}, {}});
+    plan_.trainings.emplace(address, TrainJob{address,
+                                              deal,
+                                              index,
+                                              cell.schedule,
+                                              cell.schedule_keys,
+                                              cell.model_spec,
+                                              specs,
+                                              stream,
+                                              cell.device,
+                                              members,
+                                              first,
+                                              {},
+                                              {}});
     const auto what = index == 0 ? "target" : fmt::format("shadow {}", index);
-    plan_.jobs.push_back({Job::Kind::train, address, after, fmt::format("train {} of {}", what, cell.id),
+    plan_.jobs.push_back({Job::Kind::train, address, after,
+                          fmt::format("train {} of {}", what, cell.id),
                           static_cast<double>(count * cell.schedule->epochs)});
     return address;
   }
 
   static int64_t train_size(const Deal& deal) {
     const auto& partition = deal.partition;
-    return partition.protocol == "pool" ? partition.pool.size(0) / 2 : partition.target_train.size(0);
+    return partition.protocol == "pool" ? partition.pool.size(0) / 2
+                                        : partition.target_train.size(0);
   }
 
   std::string add_signals(const Release& release) {
@@ -165,7 +162,10 @@ class Planner {
         Stream(static_cast<uint64_t>(cell.seed)).at("attack/" + choice.attack.about->name);
     digest.field(std::to_string(stream.seed()));
     const auto address = digest.hex();
-    if (plan_.attacks.emplace(address, AttackJob{address, target, shadows, choice.attack, choice.per_class, stream}).second) {
+    if (plan_.attacks
+            .emplace(address,
+                     AttackJob{address, target, shadows, choice.attack, choice.per_class, stream})
+            .second) {
       auto after = shadows;
       after.push_back(target);
       plan_.jobs.push_back({Job::Kind::attack, address, after, "attack " + choice.label, 1});
@@ -194,7 +194,8 @@ class Planner {
     const auto address = Sha256().field(code).field("trained").field(signals).hex();
     jobs.measures.emplace_back(built.about->name, address);
     if (plan_.measures.emplace(address, MeasureJob{address, target, spec}).second)
-      plan_.jobs.push_back({Job::Kind::measure, address, {target.train}, "measure " + built.about->name, 1});
+      plan_.jobs.push_back(
+          {Job::Kind::measure, address, {target.train}, "measure " + built.about->name, 1});
   }
 
   const Experiment& experiment_;
@@ -208,10 +209,14 @@ class Planner {
 
 const char* Job::folder() const {
   switch (kind) {
-    case Kind::train: return "train";
-    case Kind::signals: return "signals";
-    case Kind::attack: return "attack";
-    case Kind::measure: return "measure";
+    case Kind::train:
+      return "train";
+    case Kind::signals:
+      return "signals";
+    case Kind::attack:
+      return "attack";
+    case Kind::measure:
+      return "measure";
   }
   return "";
 }
@@ -224,49 +229,14 @@ bool Plan::stored(const Job& job, const Store& store) const {
   if (!store.has(job.folder(), job.address)) return false;
   if (job.kind != Job::Kind::train) return true;
   const auto& training = trainings.at(job.address);
-  const bool snapshots = std::all_of(training.snapshots.begin(), training.snapshots.end(), [&](int64_t epoch) {
-    return store.has("snapshot", snapshot_address(job.address, epoch));
-  });
-  return snapshots && std::all_of(training.measures.begin(), training.measures.end(),
-                                  [&](const auto& each) { return store.has("measure", each.first); });
+  const bool snapshots = std::all_of(
+      training.snapshots.begin(), training.snapshots.end(),
+      [&](int64_t epoch) { return store.has("snapshot", snapshot_address(job.address, epoch)); });
+  return snapshots &&
+         std::all_of(training.measures.begin(), training.measures.end(),
+                     [&](const auto& each) { return store.has("measure", each.first); });
 }
 
 Plan make_plan(const Experiment& experiment) { return Planner(experiment).run(); }
-
-std::string DataChoice::address() const {
-  std::string kept;
-  for (const auto k : keep_classes) kept += fmt::format("{},", k);
-  return Sha256()
-      .field(source.about->name)
-      .field(source.about->digest())
-      .field(source.reading->address(true))
-      .field(kept)
-      .field(std::to_string(limit))
-      .hex();
-}
-
-Dataset DataChoice::load() const {
-  Dataset data;
-  try {
-    data = source.component->load();
-  } catch (const ConfigError& error) {
-    throw ConfigError(mark.prefix() + error.what());
-  }
-  if (!keep_classes.empty()) {
-    auto renumbered = torch::full_like(data.y, -1);
-    for (size_t k = 0; k < keep_classes.size(); ++k) {
-      if (keep_classes[k] >= data.classes)
-        throw ConfigError(mark.prefix() + fmt::format("keep_classes names class {}, the data have 0..{}", keep_classes[k], data.classes - 1));
-      renumbered.masked_fill_(data.y.eq(keep_classes[k]), static_cast<int64_t>(k));
-    }
-    const auto rows = renumbered.ge(0).nonzero().squeeze(1);
-    data = {data.x.index_select(0, rows), renumbered.index_select(0, rows), static_cast<int64_t>(keep_classes.size())};
-  }
-  if (limit > 0 && limit < data.size()) {
-    const auto order = torch::randperm(data.size(), Stream(0).at("limit").generator(), torch::kLong);
-    data = data.at(std::get<0>(order.slice(0, 0, limit).sort()));
-  }
-  return data;
-}
 
 }  // namespace imprint

@@ -16,7 +16,8 @@ struct Deal {
   Dataset data;
   Partition partition;
   Stream stream;        ///< of the split
-  std::string address;  ///< digests of the records and of who gets which
+  std::string split;    ///< digest of who gets which record
+  std::string address;  ///< of the records and the split
 };
 
 /// One training: a target or a shadow. Cells that need the same one share it.
@@ -30,9 +31,9 @@ struct TrainJob {
   std::vector<Value> chain;
   Stream stream;
   torch::Device device;
-  Tensor members;                                 ///< undefined: all
-  std::vector<std::vector<std::string>> first;    ///< addresses of the trainings before, per link
-  std::set<int64_t> snapshots;                    ///< epochs whose weights somebody releases
+  Tensor members;                               ///< undefined: all
+  std::vector<std::vector<std::string>> first;  ///< addresses of the trainings before, per link
+  std::set<int64_t> snapshots;                  ///< epochs whose weights somebody releases
   std::vector<std::pair<std::string, Value>> measures;  ///< address -> spec, of those that watch
 };
 

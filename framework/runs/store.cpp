@@ -56,7 +56,9 @@ void write_file(const fs::path& file, const std::string& contents) {
 
 std::string read_file(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw std::runtime_error(fmt::format("{}: cannot be read: {}", file.string(), std::strerror(errno)));
+  if (!stream)
+    throw std::runtime_error(
+        fmt::format("{}: cannot be read: {}", file.string(), std::strerror(errno)));
   std::ostringstream text;
   text << stream.rdbuf();
   return text.str();
@@ -83,7 +85,8 @@ std::map<std::string, Tensor> Store::tensors(const std::string& kind, const std:
   return load_tensors(at(kind, address) / (file + ".safetensors"));
 }
 
-nlohmann::json Store::json(const std::string& kind, const std::string& address, const std::string& file) const {
+nlohmann::json Store::json(const std::string& kind, const std::string& address,
+                           const std::string& file) const {
   return nlohmann::json::parse(read_file(at(kind, address) / file));
 }
 
@@ -93,7 +96,8 @@ bool Store::lease(const std::string& address) const {
     const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (descriptor >= 0) {
       const auto pid = std::to_string(::getpid());
-      const bool wrote = ::write(descriptor, pid.data(), pid.size()) == static_cast<ssize_t>(pid.size());
+      const bool wrote =
+          ::write(descriptor, pid.data(), pid.size()) == static_cast<ssize_t>(pid.size());
       ::close(descriptor);
       return wrote;
     }
@@ -128,14 +132,17 @@ void Draft::tensors(const std::map<std::string, Tensor>& tensors, const std::str
   save_tensors(temporary_ / (file + ".safetensors"), tensors);
 }
 
-void Draft::text(const std::string& file, const std::string& contents) { sync_write(temporary_ / file, contents); }
+void Draft::text(const std::string& file, const std::string& contents) {
+  sync_write(temporary_ / file, contents);
+}
 
 void Draft::commit() {
   std::error_code error;
   fs::rename(temporary_, final_, error);
   // Somebody else was faster with the same contents: success.
   if (error && !fs::exists(final_))
-    throw std::runtime_error(fmt::format("{}: cannot be put in place: {}", final_.string(), error.message()));
+    throw std::runtime_error(
+        fmt::format("{}: cannot be put in place: {}", final_.string(), error.message()));
   if (error) fs::remove_all(temporary_);
   committed_ = true;
 }

@@ -24,7 +24,8 @@ class Store {
 
   std::map<std::string, Tensor> tensors(const std::string& kind, const std::string& address,
                                         const std::string& file = "tensors") const;
-  nlohmann::json json(const std::string& kind, const std::string& address, const std::string& file) const;
+  nlohmann::json json(const std::string& kind, const std::string& address,
+                      const std::string& file) const;
 
   /// Taken by the worker that does a job; a courtesy, not needed for correctness. Leases of
   /// processes that have died on this machine are void.
@@ -35,8 +36,8 @@ class Store {
   std::filesystem::path root_;
 };
 
-/// An entry being written under a temporary name; `commit` makes it appear. Without a commit nothing
-/// remains.
+/// An entry being written under a temporary name; `commit` makes it appear. Without a commit
+/// nothing remains.
 class Draft {
  public:
   Draft(const Store& store, std::string kind, std::string address);

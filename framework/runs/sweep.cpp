@@ -51,8 +51,8 @@ std::vector<std::string> entry_labels(const std::vector<Value>& entries) {
   return labels;
 }
 
-// The column of a choice inside a defense: "alpha" -> "ccl.alpha", "[1].epoch" -> "early_stopping.epoch",
-// "with.train.epochs" -> "train.epochs".
+// The column of a choice inside a defense: "alpha" -> "ccl.alpha", "[1].epoch" ->
+// "early_stopping.epoch", "with.train.epochs" -> "train.epochs".
 std::string column(const std::string& path, const std::vector<Value>& chain) {
   size_t link = 0;
   std::string rest = path;
@@ -101,17 +101,20 @@ void add_points(const Variant& base, const Value& entry, size_t number, const st
 std::vector<DefensePoint> defense_points(const Value& root, Problems& problems) {
   auto rest = root;
   std::erase_if(rest.entries, [](const Entry& entry) {
-    return entry.key == "defenses" || entry.key == "attacks" || entry.key == "figures" || entry.key == "expect";
+    return entry.key == "defenses" || entry.key == "attacks" || entry.key == "figures" ||
+           entry.key == "expect";
   });
   auto none = Value::scalar("none");
   none.mark = root.mark;
   const auto* list = root.find("defenses");
-  if (list != nullptr && list->items.empty()) problems.add(list->mark, "defenses is empty; list at least none");
+  if (list != nullptr && list->items.empty())
+    problems.add(list->mark, "defenses is empty; list at least none");
   const auto entries = list == nullptr ? std::vector<Value>{none} : list->items;
   const auto labels = entry_labels(entries);
   std::vector<DefensePoint> points;
   for (const auto& base : expand_sweeps(rest))
-    for (size_t i = 0; i < entries.size(); ++i) add_points(base, entries[i], i, labels[i], problems, points);
+    for (size_t i = 0; i < entries.size(); ++i)
+      add_points(base, entries[i], i, labels[i], problems, points);
   return points;
 }
 
@@ -122,13 +125,16 @@ std::string choice_words(const std::vector<std::pair<std::string, Value>>& choic
   return joined(words, " ");
 }
 
-std::string unique_id(const std::string& label, const std::vector<std::pair<std::string, std::string>>& swept,
-                      int64_t seed, size_t number) {
+std::string unique_id(const std::string& label,
+                      const std::vector<std::pair<std::string, std::string>>& swept, int64_t seed,
+                      size_t number) {
   std::string id = fmt::format("{:03}-{}", number, label);
-  for (const auto& [path, value] : swept) id += "-" + path.substr(path.find_last_of('.') + 1) + "=" + value;
+  for (const auto& [path, value] : swept)
+    id += "-" + path.substr(path.find_last_of('.') + 1) + "=" + value;
   id += fmt::format("-seed{}", seed);
   for (auto& c : id) {
-    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '=' || c == '.' || c == '+';
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '=' ||
+                       c == '.' || c == '+';
     if (!plain) c = '_';
   }
   return id.substr(0, 120);

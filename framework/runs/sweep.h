@@ -27,8 +27,9 @@ std::vector<DefensePoint> defense_points(const Value& root, Problems& problems);
 std::string choice_words(const std::vector<std::pair<std::string, Value>>& choices);
 
 /// A file name for a cell that says what it is.
-std::string unique_id(const std::string& label, const std::vector<std::pair<std::string, std::string>>& swept,
-                      int64_t seed, size_t number);
+std::string unique_id(const std::string& label,
+                      const std::vector<std::pair<std::string, std::string>>& swept, int64_t seed,
+                      size_t number);
 
 /// `written` with the entries of `defaults` that it lacks, at every depth.
 Value with_defaults(const Value& written, const Value& defaults);

@@ -1,14 +1,14 @@
 #include "framework/runs/work.h"
 
-#include <cmath>
-
+#include "framework/runs/history.h"
 #include "framework/runs/machine.h"
 
 namespace imprint {
 namespace {
 
 View view_of(const TrainJob& training) {
-  auto seen = view(training.deal->data, training.deal->partition, training.index, training.deal->stream);
+  auto seen =
+      view(training.deal->data, training.deal->partition, training.index, training.deal->stream);
   if (training.members.defined()) seen.split.train = seen.split.train.at(training.members);
   return seen;
 }
@@ -27,7 +27,8 @@ std::shared_ptr<Model> build_model(const Value& spec, const Shape& shape) {
   return built.component;
 }
 
-void write_snapshot(const Store& store, const TrainJob& training, int64_t epoch, Model& model, Chain& chain) {
+void write_snapshot(const Store& store, const TrainJob& training, int64_t epoch, Model& model,
+                    Chain& chain) {
   const auto address = snapshot_address(training.address, epoch);
   if (store.has("snapshot", address)) return;
   State weights(State::Direction::save);
@@ -46,11 +47,13 @@ struct Released {
   Trained trained;
 };
 
-Released load_release(const Plan& plan, const Release& release, const Store& store, const Split& split) {
+Released load_release(const Plan& plan, const Release& release, const Store& store,
+                      const Split& split) {
   const auto& training = plan.trainings.at(release.train);
   Released released{fresh_chain(release.chain), {}};
   const auto address = snapshot_address(release.train, release.epoch);
-  auto model = build_model(training.model_spec, model_shape(split, training.schedule->loss, released.chain));
+  auto model =
+      build_model(training.model_spec, model_shape(split, training.schedule->loss, released.chain));
   model->to(training.schedule->type);
   State weights(State::Direction::load);
   weights.tensors = store.tensors("snapshot", address, "weights");
@@ -64,8 +67,8 @@ Released load_release(const Plan& plan, const Release& release, const Store& sto
   return released;
 }
 
-std::vector<std::vector<Trained>> load_first(const Plan& plan, const TrainJob& training, const Store& store,
-                                             const Split& split) {
+std::vector<std::vector<Trained>> load_first(const Plan& plan, const TrainJob& training,
+                                             const Store& store, const Split& split) {
   std::vector<std::vector<Trained>> first;
   for (const auto& link : training.first) {
     first.emplace_back();
@@ -92,6 +95,7 @@ std::string job_yaml(const TrainJob& training) {
   map.set("defenses", Value::list(training.chain));
   map.set("index", Value::scalar(std::to_string(training.index)));
   map.set("data", Value::scalar(training.deal->address));
+  map.set("split", Value::scalar(training.deal->split));
   return to_yaml(map);
 }
 
@@ -135,13 +139,15 @@ void do_training(const Plan& plan, const TrainJob& training, const Store& store,
       .device = training.device,
       .measures = {},
       .snapshots = training.snapshots,
-      .on_snapshot = [&](int64_t epoch, Model& model) { write_snapshot(store, training, epoch, model, chain); },
+      .on_snapshot = [&](int64_t epoch,
+                         Model& model) { write_snapshot(store, training, epoch, model, chain); },
       .on_epoch =
           [&](const EpochRow& row) {
             rows.push_back(row);
             on_epoch(row);
           }};
-  for (auto& watcher : watching) training_plan.measures.push_back({watcher.measure.component.get(), &watcher.log});
+  for (auto& watcher : watching)
+    training_plan.measures.push_back({watcher.measure.component.get(), &watcher.log});
   const auto model = train(training_plan);
   write_snapshot(store, training, training.schedule->epochs, *model, chain);
   for (const auto& watcher : watching) write_metrics(store, watcher.address, watcher.log);
@@ -221,61 +227,15 @@ void do_measure(const Plan& plan, const MeasureJob& job, const Store& store) {
 void do_job(const Plan& plan, const Job& job, const Store& store,
             const std::function<void(const EpochRow&)>& on_epoch) {
   switch (job.kind) {
-    case Job::Kind::train: return do_training(plan, plan.trainings.at(job.address), store, on_epoch);
-    case Job::Kind::signals: return do_signals(plan, plan.signals.at(job.address), store);
-    case Job::Kind::attack: return do_attack(plan.attacks.at(job.address), store);
-    case Job::Kind::measure: return do_measure(plan, plan.measures.at(job.address), store);
+    case Job::Kind::train:
+      return do_training(plan, plan.trainings.at(job.address), store, on_epoch);
+    case Job::Kind::signals:
+      return do_signals(plan, plan.signals.at(job.address), store);
+    case Job::Kind::attack:
+      return do_attack(plan.attacks.at(job.address), store);
+    case Job::Kind::measure:
+      return do_measure(plan, plan.measures.at(job.address), store);
   }
-}
-
-nlohmann::json to_json(const EpochRow& row) {
-  nlohmann::json json{{"epoch", row.epoch}, {"loss", row.loss}, {"lr", row.lr}};
-  if (row.train_accuracy) json["train_accuracy"] = *row.train_accuracy;
-  if (row.test_accuracy) json["test_accuracy"] = *row.test_accuracy;
-  return json;
-}
-
-EpochRow epoch_row_from(const nlohmann::json& json) {
-  EpochRow row;
-  row.epoch = json.at("epoch");
-  // A loss that overflowed is null in JSON.
-  row.loss = json.at("loss").is_number() ? json.at("loss").get<double>() : std::nan("");
-  row.lr = json.at("lr");
-  if (json.contains("train_accuracy")) row.train_accuracy = json["train_accuracy"].get<double>();
-  if (json.contains("test_accuracy")) row.test_accuracy = json["test_accuracy"].get<double>();
-  return row;
-}
-
-nlohmann::json to_json(const std::vector<Metric>& metrics) {
-  auto list = nlohmann::json::array();
-  for (const auto& metric : metrics) {
-    nlohmann::json json{{"name", metric.name}, {"value", metric.value}};
-    if (metric.low) json["low"] = *metric.low;
-    if (metric.high) json["high"] = *metric.high;
-    if (metric.n) json["n"] = *metric.n;
-    if (metric.epoch) json["epoch"] = *metric.epoch;
-    list.push_back(json);
-  }
-  return list;
-}
-
-std::vector<Metric> metrics_from(const nlohmann::json& json) {
-  const auto maybe = [](const nlohmann::json& from, const char* key) -> std::optional<double> {
-    return from.contains(key) && from[key].is_number() ? std::optional(from[key].get<double>()) : std::nullopt;
-  };
-  std::vector<Metric> metrics;
-  for (const auto& each : json) {
-    Metric metric;
-    metric.name = each.at("name");
-    // JSON has no NaN: a metric that is none comes back as null.
-    metric.value = maybe(each, "value").value_or(std::nan(""));
-    metric.low = maybe(each, "low");
-    metric.high = maybe(each, "high");
-    if (each.contains("n")) metric.n = each["n"].get<int64_t>();
-    if (each.contains("epoch")) metric.epoch = each["epoch"].get<int64_t>();
-    metrics.push_back(metric);
-  }
-  return metrics;
 }
 
 }  // namespace imprint

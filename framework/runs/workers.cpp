@@ -11,6 +11,8 @@
 #include <fstream>
 #include <thread>
 
+#include "framework/runs/history.h"
+
 namespace imprint {
 namespace {
 
@@ -33,7 +35,10 @@ class ProgressFile {
 class Worker {
  public:
   Worker(const Plan& plan, const Store& store, const fs::path& folder, size_t number)
-      : plan_(plan), store_(store), failures_(folder / "failed"), file_(folder / fmt::format("{}.jsonl", number)) {}
+      : plan_(plan),
+        store_(store),
+        failures_(folder / "failed"),
+        file_(folder / fmt::format("{}.jsonl", number)) {}
 
   void run() {
     while (!remaining().empty()) {
@@ -61,8 +66,9 @@ class Worker {
     std::vector<const Job*> open;
     for (const auto& job : plan_.jobs) {
       if (fate(job.address) != Fate::open) continue;
-      const bool hopeless = std::any_of(job.after.begin(), job.after.end(),
-                                        [&](const auto& each) { return fate(each) == Fate::failed; });
+      const bool hopeless = std::any_of(job.after.begin(), job.after.end(), [&](const auto& each) {
+        return fate(each) == Fate::failed;
+      });
       if (hopeless)
         known_[job.address] = Fate::failed;
       else
@@ -95,7 +101,9 @@ class Worker {
       // LibTorch appends a stack trace after the first line; the user needs the sentence.
       const std::string message = error.what();
       write_file(failures_ / job.address, message);
-      file_.put({{"kind", "failed"}, {"job", job.address}, {"message", message.substr(0, message.find('\n'))}});
+      file_.put({{"kind", "failed"},
+                 {"job", job.address},
+                 {"message", message.substr(0, message.find('\n'))}});
     }
   }
 
@@ -148,7 +156,8 @@ class Follower {
   static Progress parsed(const std::string& line, size_t worker) {
     const auto json = nlohmann::json::parse(line);
     const std::string kind = json.at("kind");
-    Progress progress{Progress::Kind::started, worker, json.at("job"), {}, json.value("message", "")};
+    Progress progress{
+        Progress::Kind::started, worker, json.at("job"), {}, json.value("message", "")};
     if (kind == "done") progress.kind = Progress::Kind::done;
     if (kind == "failed") progress.kind = Progress::Kind::failed;
     if (kind != "epoch") return progress;
@@ -163,7 +172,8 @@ class Follower {
 }  // namespace
 
 Outcome run_workers(const Plan& plan, const Store& store, size_t workers, const fs::path& folder,
-                    const std::function<void(const Progress&)>& listen, const std::function<void()>& idle) {
+                    const std::function<void(const Progress&)>& listen,
+                    const std::function<void()>& idle) {
   Outcome outcome;
   fs::remove_all(folder);
   fs::create_directories(folder / "failed");
@@ -176,7 +186,8 @@ Outcome run_workers(const Plan& plan, const Store& store, size_t workers, const 
   Follower follower(folder, workers);
   const auto hear = [&](const Progress& progress) {
     if (progress.kind == Progress::Kind::done) ++outcome.done;
-    if (progress.kind == Progress::Kind::failed) outcome.failed.emplace_back(progress.address, progress.message);
+    if (progress.kind == Progress::Kind::failed)
+      outcome.failed.emplace_back(progress.address, progress.message);
     listen(progress);
   };
   while (!alive.empty()) {
@@ -184,7 +195,8 @@ Outcome run_workers(const Plan& plan, const Store& store, size_t workers, const 
     for (pid_t ended = 0; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
       alive.erase(ended);
       if (WIFSIGNALED(status) && interrupted == 0)
-        outcome.failed.emplace_back("", fmt::format("a worker was killed by signal {}", WTERMSIG(status)));
+        outcome.failed.emplace_back(
+            "", fmt::format("a worker was killed by signal {}", WTERMSIG(status)));
     }
     follower.poll(hear);
     idle();

@@ -9,8 +9,10 @@ bool Chain::overrides(const std::string& hook) const {
                      [&](const auto& link) { return link.about->has_hook(hook); });
 }
 
-void Chain::data(Split& split, const std::vector<std::vector<Trained>>& first, const Stream& stream) {
-  for (size_t i = 0; i < links_.size(); ++i) links_[i].component->data(split, first[i], stream.at("data", i));
+void Chain::data(Split& split, const std::vector<std::vector<Trained>>& first,
+                 const Stream& stream) {
+  for (size_t i = 0; i < links_.size(); ++i)
+    links_[i].component->data(split, first[i], stream.at("data", i));
 }
 
 void Chain::shape(Shape& shape) {

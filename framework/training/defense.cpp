@@ -11,7 +11,7 @@ DefenseRegistry& DefenseRegistry::instance() {
 }
 
 const std::vector<std::string>& training_hooks() {
-  static const std::vector<std::string> hooks{"first", "data",     "shape", "batch", "loss",
+  static const std::vector<std::string> hooks{"first",    "data",  "shape", "batch", "loss",
                                               "gradient", "epoch", "stop",  "state"};
   return hooks;
 }
@@ -21,6 +21,8 @@ Tensor Batch::soft_targets(int64_t classes) const {
   return torch::one_hot(y, classes).to(x.scalar_type());
 }
 
-Tensor Trained::logits(const Tensor& x) const { return queried_logits(*model, {}, x, type, device); }
+Tensor Trained::logits(const Tensor& x) const {
+  return queried_logits(*model, {}, x, type, device);
+}
 
 }  // namespace imprint

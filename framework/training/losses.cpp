@@ -11,7 +11,8 @@ Tensor cross_entropy(const Tensor& logits, const Batch& batch) {
 
 // y phi with y = -1, +1; soft targets give the mean label.
 Tensor margins(const Tensor& logits, const Batch& batch) {
-  const auto label = batch.targets.defined() ? batch.targets.select(1, 1) : batch.y.to(logits.scalar_type());
+  const auto label =
+      batch.targets.defined() ? batch.targets.select(1, 1) : batch.y.to(logits.scalar_type());
   return (2 * label - 1) * logits.squeeze(1);
 }
 

@@ -17,7 +17,9 @@ class BaseLoss {
   explicit BaseLoss(std::string name) : name_(std::move(name)) {}
 
   static std::vector<std::string> names();
-  bool one_output() const { return name_ == "logistic" || name_ == "exponential" || name_ == "margin"; }
+  bool one_output() const {
+    return name_ == "logistic" || name_ == "exponential" || name_ == "margin";
+  }
   /// Whether the parameters are projected onto the unit sphere after each step.
   bool on_sphere() const { return name_ == "margin"; }
 

@@ -21,7 +21,8 @@ void State::tensor(const std::string& name, Tensor& value) {
 }
 
 void State::module(const std::string& name, torch::nn::Module& module) {
-  for (auto& parameter : module.named_parameters()) tensor(name + "." + parameter.key(), parameter.value());
+  for (auto& parameter : module.named_parameters())
+    tensor(name + "." + parameter.key(), parameter.value());
   for (auto& buffer : module.named_buffers()) tensor(name + "." + buffer.key(), buffer.value());
 }
 

@@ -9,7 +9,10 @@ namespace {
 class Trainer {
  public:
   explicit Trainer(TrainingPlan& plan)
-      : plan_(plan), schedule_(plan.schedule), split_(plan.split), defense_stream_(plan.stream.at("defense")) {
+      : plan_(plan),
+        schedule_(plan.schedule),
+        split_(plan.split),
+        defense_stream_(plan.stream.at("defense")) {
     plan_.chain.data(split_, plan_.first, defense_stream_);
     torch::manual_seed(plan_.stream.at("init").seed());
     model_ = plan_.build(model_shape(plan_.split, schedule_.loss, plan_.chain));
@@ -34,7 +37,7 @@ class Trainer {
 
  private:
   Step where() {
-    return {epoch_,  schedule_.epochs, step_,          *model_,      *optimizer_,
+    return {epoch_, schedule_.epochs, step_,          *model_,      *optimizer_,
             split_, defense_stream_,  schedule_.type, plan_.device, expected_batch()};
   }
 
@@ -50,7 +53,8 @@ class Trainer {
     loss_sum_ = torch::zeros({}, torch::TensorOptions(torch::kDouble).device(plan_.device));
     loss_count_ = 0;
     const auto order = plan_.stream.at("order", static_cast<uint64_t>(epoch_));
-    for (const auto& index : draw_batches(schedule_.sampling, split_.train.size(), schedule_.batch, order)) {
+    for (const auto& index :
+         draw_batches(schedule_.sampling, split_.train.size(), schedule_.batch, order)) {
       // Dropout draws from the default generator, the only one it can use.
       torch::manual_seed(plan_.stream.at("layers", static_cast<uint64_t>(step_)).seed());
       run_step(index);
@@ -93,7 +97,8 @@ class Trainer {
 
   Tensor mean_loss(const Tensor& logits, const Batch& batch, const Step& step) {
     const auto each = losses(logits, batch, step);
-    return each.dim() == 0 ? each : each.mean();
+    // Poisson sampling may draw nobody; the mean of nothing would be NaN.
+    return each.dim() == 0 ? each : each.numel() == 0 ? each.sum() : each.mean();
   }
 
   void closed_form_backward(const Batch& batch, const Step& step) {
@@ -110,21 +115,25 @@ class Trainer {
   void taped_backward(const Batch& batch, const Step& step) {
     Tape tape;
     const auto each = losses(model_->forward(batch.x), batch, step);
-    TORCH_CHECK(each.dim() == 1, "a defense that works on per-record gradients cannot follow one whose loss is a single number");
+    TORCH_CHECK(each.dim() == 1,
+                "a defense that works on per-record gradients cannot follow one whose loss is a "
+                "single number");
     if (!plan_.chain.gradient(batch, {each, tape}, step)) each.mean().backward();
   }
 
   void project() {
     const torch::NoGradGuard no_grad;
     Tensor square;
-    for (const auto& p : model_->parameters()) square = square.defined() ? square + p.square().sum() : p.square().sum();
+    for (const auto& p : model_->parameters())
+      square = square.defined() ? square + p.square().sum() : p.square().sum();
     for (auto& p : model_->parameters()) p.div_(square.sqrt());
   }
 
   // Records, measures, snapshots; true: a defense asks to stop.
   bool finish_epoch() {
     const auto number = epoch_ + 1;
-    const Epoch epoch{number, schedule_.epochs, (loss_sum_ / std::max<int64_t>(loss_count_, 1)).item<double>()};
+    const Epoch epoch{number, schedule_.epochs,
+                      (loss_sum_ / std::max<int64_t>(loss_count_, 1)).item<double>()};
     const bool stop = plan_.chain.stop(epoch);
     const auto last = stop ? number : schedule_.epochs;
     Evaluation evaluation(*model_, plan_.chain, plan_.split, schedule_.type, plan_.device);

@@ -23,7 +23,7 @@ struct Attached {
 
 /// Everything one training needs. All references must outlive `train`.
 struct TrainingPlan {
-  const Split& split;     ///< as the world knows it, before the defenses' `data`
+  const Split& split;  ///< as the world knows it, before the defenses' `data`
   const Schedule& schedule;
   Chain& chain;
   std::vector<std::vector<Trained>> first;  ///< per link of the chain

@@ -31,12 +31,15 @@ TEST(Loss, TellsApartWhatRoundsToZeroInSinglePrecision) {
 }
 
 TEST(Confidence, IsTheLargestProbabilityOrThatOfTheTrueClass) {
-  EXPECT_NEAR(attack_scores("confidence", three(), zeros(2))[1].item<double>(), std::log(0.8), 1e-12);
-  EXPECT_NEAR(attack_scores("{name: confidence, of: true}", three(), zeros(2))[1].item<double>(), std::log(0.1), 1e-12);
+  EXPECT_NEAR(attack_scores("confidence", three(), zeros(2))[1].item<double>(), std::log(0.8),
+              1e-12);
+  EXPECT_NEAR(attack_scores("{name: confidence, of: true}", three(), zeros(2))[1].item<double>(),
+              std::log(0.1), 1e-12);
 }
 
 TEST(Confidence, RefusesAnUnknownKind) {
-  expect_config_error("attack", "{name: confidence, of: maximum}", "of must be one of max, true, not 'maximum'");
+  expect_config_error("attack", "{name: confidence, of: maximum}",
+                      "of must be one of max, true, not 'maximum'");
 }
 
 TEST(Entropy, MatchesHandValues) {  // -(0.7 log 0.7 + 0.2 log 0.2 + 0.1 log 0.1) = 0.801819
@@ -58,7 +61,8 @@ TEST(ModifiedEntropy, IsExactForAConfidentWrongAnswer) {
 }
 
 TEST(MetricAttacks, FindMembersOfAnOverfittedModelAndNothingInNoise) {
-  for (const auto* attack : {"loss", "confidence", "{name: confidence, of: true}", "entropy", "modified_entropy"}) {
+  for (const auto* attack :
+       {"loss", "confidence", "{name: confidence, of: true}", "entropy", "modified_entropy"}) {
     SCOPED_TRACE(attack);
     expect_attack_works(attack);
   }
@@ -66,7 +70,8 @@ TEST(MetricAttacks, FindMembersOfAnOverfittedModelAndNothingInNoise) {
 
 TEST(MetricAttacks, AreNeverNaN) {
   const auto infinity = std::numeric_limits<double>::infinity();
-  const Observation target{{{}, torch::tensor({{0.0, -infinity}, {-infinity, 0.0}}, torch::kDouble)}, zeros(2), {}};
+  const Observation target{
+      {{}, torch::tensor({{0.0, -infinity}, {-infinity, 0.0}}, torch::kDouble)}, zeros(2), {}};
   for (const auto* yaml : {"correctness", "loss", "confidence", "entropy", "modified_entropy"}) {
     const auto attack = attack_of(yaml);
     const auto scores = attack->run(Scene(target, {}, attack->needs(), Stream(0))).scores;

@@ -1,4 +1,5 @@
-// A plugin built out of tree against the installed package, and the files that `imprint new` writes.
+// A plugin built out of tree against the installed package, and the files that `imprint new`
+// writes.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -26,14 +27,16 @@ void expect_success(const std::vector<std::string>& command) {
 // The package installed into a folder of its own.
 fs::path installed() {
   static const TempFolder prefix;
-  if (!fs::exists(prefix.path() / "lib")) expect_success({"cmake", "--install", IMPRINT_BUILD, "--prefix", prefix.path()});
+  if (!fs::exists(prefix.path() / "lib"))
+    expect_success({"cmake", "--install", IMPRINT_BUILD, "--prefix", prefix.path()});
   return prefix.path();
 }
 
 void build_plugin(const fs::path& source) {
   const auto build = source / "build";
   if (!fs::exists(build))
-    expect_success({"cmake", "-S", source, "-B", build, "-G", "Ninja", "-DCMAKE_PREFIX_PATH=" + installed().string()});
+    expect_success({"cmake", "-S", source, "-B", build, "-G", "Ninja",
+                    "-DCMAKE_PREFIX_PATH=" + installed().string()});
   expect_success({"cmake", "--build", build});
 }
 
@@ -43,17 +46,21 @@ TEST(Plugin, IsBuiltOutOfTreeLoadedAndAddressedByItsCode) {
   fs::copy(fs::path(IMPRINT_SOURCE) / "tests/plugin", source);
   ASSERT_NO_FATAL_FAILURE(build_plugin(source));
   const auto plugin = (source / "build/top_two.so").string();
-  std::ofstream(folder.path() / "f.yaml") << "base: " IMPRINT_SOURCE "/configs/base/tiny.yaml\nplugins: [" << plugin
-                                          << "]\nattacks: [loss, top_two]\n";
+  std::ofstream(folder.path() / "f.yaml")
+      << "base: " IMPRINT_SOURCE "/configs/base/tiny.yaml\nplugins: [" << plugin
+      << "]\nattacks: [loss, top_two]\n";
   const auto run = [&] {
-    const auto output = run_process({IMPRINT_PROGRAM, "run", folder.path() / "f.yaml", "--out", folder.path() / "runs", "--store",
-                                     folder.path() / "store"});
+    const auto output = run_process({IMPRINT_PROGRAM, "run", folder.path() / "f.yaml", "--out",
+                                     folder.path() / "runs", "--store", folder.path() / "store"});
     EXPECT_EQ(output.code, 0) << output.err;
     return output.err;
   };
   run();
-  EXPECT_NE(text_in(folder.path() / "runs/latest/results.csv").find(",top_two,"), std::string::npos);
-  EXPECT_NE(run_process({IMPRINT_PROGRAM, "list", "attacks", "--plugin", plugin}).out.find("top_two"), std::string::npos);
+  EXPECT_NE(text_in(folder.path() / "runs/latest/results.csv").find(",top_two,"),
+            std::string::npos);
+  EXPECT_NE(
+      run_process({IMPRINT_PROGRAM, "list", "attacks", "--plugin", plugin}).out.find("top_two"),
+      std::string::npos);
 
   // A comment changes no address; code changes exactly the jobs that use it.
   const auto text = text_in(source / "top_two.cpp");
@@ -85,10 +92,12 @@ TEST(Plugin, IsRefusedWithTheReason) {
 TEST(New, WritesComponentsThatCompileAndPassAsTheyAre) {
   const TempFolder folder;
   const auto tree = folder.path() / "tree";
-  for (const auto* part : {"framework/registry", "configs"}) fs::create_directories(tree / part);
-  fs::copy(fs::path(IMPRINT_SOURCE) / "framework/registry/registry.h", tree / "framework/registry");
+  for (const auto* part : {"framework/cli", "configs"}) fs::create_directories(tree / part);
+  fs::copy(fs::path(IMPRINT_SOURCE) / "framework/cli/templates", tree / "framework/cli/templates",
+           fs::copy_options::recursive);
   fs::copy(fs::path(IMPRINT_SOURCE) / "configs/base", tree / "configs/base");
-  fs::create_directory_symlink(fs::path(IMPRINT_SOURCE) / "tests/support", folder.path() / "support");
+  fs::create_directory_symlink(fs::path(IMPRINT_SOURCE) / "tests/support",
+                               folder.path() / "support");
   const auto fresh = [&](const std::string& kind, const std::string& name) {
     return run_process({IMPRINT_PROGRAM, "new", kind, name}, {}, {"IMPRINT_HOME=" + tree.string()});
   };
@@ -98,30 +107,43 @@ TEST(New, WritesComponentsThatCompileAndPassAsTheyAre) {
     ASSERT_EQ(output.code, 0) << output.err;
     EXPECT_EQ(std::count(output.out.begin(), output.out.end(), '\n'), 4) << output.out;
     const auto plural = std::string(kind) + "s";
-    const auto home = kind == std::string("dataset") || kind == std::string("measure") ? "framework/" + plural : plural;
+    const auto home = kind == std::string("dataset") || kind == std::string("measure")
+                          ? "framework/" + plural
+                          : plural;
     sources += " " + home + "/my_" + kind + ".cpp";
     tests += " tests/" + plural + "/my_" + kind + "_test.cpp";
   }
-  EXPECT_EQ(fresh("attack", "my_attack").err, "attacks/my_attack.cpp exists already; nothing was written\n");
+  EXPECT_EQ(fresh("attack", "my_attack").err,
+            "attacks/my_attack.cpp exists already; nothing was written\n");
   EXPECT_EQ(fresh("atack", "x").err,
-            "there is no kind 'atack'; did you mean 'attack'? (kinds: attack, dataset, defense, measure, model)\n");
+            "there is no kind 'atack'; did you mean 'attack'? (kinds: attack, dataset, defense, "
+            "measure, model)\n");
   EXPECT_EQ(fresh("attack", "My-Attack").err,
             "'My-Attack' is no name for a component; use lower_case_with_underscores\n");
-  std::ofstream(tree / "CMakeLists.txt") << "cmake_minimum_required(VERSION 3.25)\nproject(Fresh CXX)\nset(CMAKE_UNITY_BUILD ON)\n"
-      "find_package(Imprint REQUIRED)\nfind_package(GTest REQUIRED)\nimprint_plugin(fresh" << sources << ")\n"
-      "add_executable(fresh_tests" << tests << " " IMPRINT_SOURCE "/tests/support/fixtures.cpp" << sources << " " IMPRINT_SOURCE
-      "/framework/datasets/gaussian.cpp " IMPRINT_SOURCE "/models/mlp.cpp " IMPRINT_SOURCE "/defenses/none.cpp)\n"
-      "target_include_directories(fresh_tests PRIVATE " IMPRINT_SOURCE ")\nset_target_properties(fresh_tests PROPERTIES CXX_STANDARD 20)\n"
-      "target_compile_options(fresh_tests PRIVATE -Wall -Wextra -Werror -Wno-restrict)\n"
-      "target_link_libraries(fresh_tests PRIVATE Imprint::framework GTest::gtest_main)\n";
+  std::ofstream(tree / "CMakeLists.txt")
+      << "cmake_minimum_required(VERSION 3.25)\nproject(Fresh CXX)\nset(CMAKE_UNITY_BUILD ON)\n"
+         "find_package(Imprint REQUIRED)\nfind_package(GTest REQUIRED)\nimprint_plugin(fresh"
+      << sources
+      << ")\n"
+         "add_executable(fresh_tests"
+      << tests << " " IMPRINT_SOURCE "/tests/support/fixtures.cpp" << sources
+      << " " IMPRINT_SOURCE "/framework/datasets/gaussian.cpp " IMPRINT_SOURCE
+         "/models/mlp.cpp " IMPRINT_SOURCE
+         "/defenses/none.cpp)\n"
+         "target_include_directories(fresh_tests PRIVATE " IMPRINT_SOURCE
+         ")\nset_target_properties(fresh_tests PROPERTIES CXX_STANDARD 20)\n"
+         "target_compile_options(fresh_tests PRIVATE -Wall -Wextra -Werror -Wno-restrict)\n"
+         "target_link_libraries(fresh_tests PRIVATE Imprint::framework GTest::gtest_main)\n";
   ASSERT_NO_FATAL_FAILURE(build_plugin(tree));
   const auto tested = run_process({tree / "build/fresh_tests"});
   EXPECT_EQ(tested.code, 0) << tested.out;
   EXPECT_NE(tested.out.find("[  PASSED  ] 10 tests."), std::string::npos) << tested.out;
   for (const auto* kind : {"attack", "defense", "model", "dataset", "measure"}) {
-    const auto config = tree / "configs" / (std::string(kind) + "s") / (std::string("my_") + kind + ".yaml");
-    const auto output = run_process({IMPRINT_PROGRAM, "run", config, "--plugin", tree / "build/fresh.so", "--out",
-                                     folder.path() / "runs", "--store", folder.path() / "store"});
+    const auto config =
+        tree / "configs" / (std::string(kind) + "s") / (std::string("my_") + kind + ".yaml");
+    const auto output =
+        run_process({IMPRINT_PROGRAM, "run", config, "--plugin", tree / "build/fresh.so", "--out",
+                     folder.path() / "runs", "--store", folder.path() / "store"});
     EXPECT_EQ(output.code, 0) << output.err;
   }
 }

@@ -39,7 +39,8 @@ class Workshop {
   fs::path at(const std::string& name) const { return folder_.path() / name; }
   Output imprint(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), IMPRINT_PROGRAM);
-    return run_process(arguments, {}, {"IMPRINT_STORE=" + at("store").string(), "IMPRINT_HOME=" IMPRINT_SOURCE});
+    return run_process(arguments, {},
+                       {"IMPRINT_STORE=" + at("store").string(), "IMPRINT_HOME=" IMPRINT_SOURCE});
   }
   Output run(std::vector<std::string> more = {}) const {
     std::vector<std::string> arguments{"run", at("f.yaml").string(), "--out", at("runs").string()};
@@ -54,14 +55,16 @@ class Workshop {
     EXPECT_FALSE(fs::exists(at("runs"))) << "something was written";
     auto text = output.err;
     const auto prefix = folder_.path().string() + "/";
-    for (size_t found = 0; (found = text.find(prefix)) != std::string::npos;) text.erase(found, prefix.size());
+    for (size_t found = 0; (found = text.find(prefix)) != std::string::npos;)
+      text.erase(found, prefix.size());
     return text.substr(0, text.find_last_not_of('\n') + 1);
   }
   fs::path latest() const { return at("runs/latest"); }
   size_t stored(const std::string& kind) const {
     size_t count = 0;
     std::error_code none;
-    for (const auto& entry : fs::directory_iterator(at("store") / kind, none)) count += entry.is_directory() ? 1 : 0;
+    for (const auto& entry : fs::directory_iterator(at("store") / kind, none))
+      count += entry.is_directory() ? 1 : 0;
     return count;
   }
 
@@ -75,10 +78,12 @@ TEST(Program, RunsAnExperimentToItsReport) {
   ASSERT_EQ(output.code, 0) << output.err;
   EXPECT_NE(output.out.find("report.html"), std::string::npos);
   EXPECT_NE(output.out.find("./imprint tensorboard"), std::string::npos);
-  for (const auto* file : {"config.yaml", "results.csv", "metrics.csv", "results.json", "report.html", "environment.json", "log.jsonl"})
+  for (const auto* file : {"config.yaml", "results.csv", "metrics.csv", "results.json",
+                           "report.html", "environment.json", "log.jsonl"})
     EXPECT_TRUE(fs::exists(shop.latest() / file)) << file;
   const auto csv = file_text(shop.latest() / "results.csv");
-  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 3 * 2 * 2);  // header, cells x seeds x attacks
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'),
+            1 + 3 * 2 * 2);  // header, cells x seeds x attacks
   EXPECT_NE(csv.find("ccl.alpha"), std::string::npos);
 }
 
@@ -87,7 +92,8 @@ TEST(Program, SecondRunTrainsNothingAndSaysSo) {
   ASSERT_EQ(shop.run().code, 0);
   const auto first = file_text(shop.latest() / "results.csv");
   const auto again = shop.run();
-  EXPECT_NE(again.err.find("nothing to do: everything comes from the store"), std::string::npos) << again.err;
+  EXPECT_NE(again.err.find("nothing to do: everything comes from the store"), std::string::npos)
+      << again.err;
   EXPECT_EQ(file_text(shop.latest() / "results.csv"), first);
 }
 
@@ -105,10 +111,13 @@ TEST(Program, TheResolvedFileRerunsToTheSameBits) {
   ASSERT_EQ(shop.run().code, 0);
   const auto config = fs::canonical(shop.latest()) / "config.yaml";
   const auto other = shop.at("other").string();
-  const auto again = shop.imprint({"run", config.string(), "--out", other, "--store", shop.at("other-store").string()});
+  const auto again = shop.imprint(
+      {"run", config.string(), "--out", other, "--store", shop.at("other-store").string()});
   ASSERT_EQ(again.code, 0) << again.err;
-  EXPECT_EQ(file_text(shop.latest() / "results.csv"), file_text(fs::path(other) / "latest/results.csv"));
-  EXPECT_EQ(file_text(shop.latest() / "config.yaml"), file_text(fs::path(other) / "latest/config.yaml"));
+  EXPECT_EQ(file_text(shop.latest() / "results.csv"),
+            file_text(fs::path(other) / "latest/results.csv"));
+  EXPECT_EQ(file_text(shop.latest() / "config.yaml"),
+            file_text(fs::path(other) / "latest/config.yaml"));
 }
 
 TEST(Program, TheNumberOfWorkersChangesNoBit) {
@@ -118,12 +127,16 @@ TEST(Program, TheNumberOfWorkersChangesNoBit) {
   for (const auto* file : {"results.csv", "metrics.csv", "config.yaml"})
     EXPECT_EQ(file_text(one.latest() / file), file_text(four.latest() / file)) << file;
   for (const auto& entry : fs::directory_iterator(one.latest() / "records"))
-    EXPECT_EQ(file_text(entry.path()), file_text(four.latest() / "records" / entry.path().filename()));
+    EXPECT_EQ(file_text(entry.path()),
+              file_text(four.latest() / "records" / entry.path().filename()));
 }
 
 TEST(Program, EarlyStoppingIsOneTrainingForItsWholeGrid) {
   const Workshop shop;
-  const auto output = shop.run({"defenses=[none, {name: early_stopping, epoch: !sweep [1, 3, 5]}, {name: confidence_rounding}]", "seeds=1"});
+  const auto output =
+      shop.run({"defenses=[none, {name: early_stopping, epoch: !sweep [1, 3, 5]}, {name: "
+                "confidence_rounding}]",
+                "seeds=1"});
   ASSERT_EQ(output.code, 0) << output.err;
   EXPECT_EQ(shop.stored("train"), 2U);  // target and shadow
 }
@@ -145,7 +158,8 @@ TEST(Program, TheTeacherIsTheUndefendedTraining) {
 
 TEST(Program, AFailedJobIsReportedAndTheOthersGoOn) {
   const Workshop shop;
-  const auto output = shop.run({"defenses=[none, [{name: ccl}, {name: dpsgd}]]", "train.optimizer.lr=1e30", "seeds=1"});
+  const auto output = shop.run(
+      {"defenses=[none, [{name: ccl}, {name: dpsgd}]]", "train.optimizer.lr=1e30", "seeds=1"});
   // A learning rate like this gives scores that are not numbers; nothing else breaks.
   EXPECT_EQ(output.code, 1) << output.err;
   EXPECT_NE(output.err.find("imprint: failed: attack loss"), std::string::npos) << output.err;
@@ -157,38 +171,52 @@ TEST(Program, RefusesWithTheExactMessage) {
   const std::string rest = "model: {name: mlp}\ntrain: {epochs: 2}\n";
   const std::string data = "data: {name: gaussian, split: {size: 50}}\n";
   EXPECT_EQ(shop.refused(data + rest + "atacks: [loss]\n"),
-            "f.yaml:4:1: unknown key 'atacks' in the experiment; did you mean 'attacks'? (keys: attacks, base, data, defenses, "
+            "f.yaml:4:1: unknown key 'atacks' in the experiment; did you mean 'attacks'? (keys: "
+            "attacks, base, data, defenses, "
             "device, expect, figures, measures, model, name, plugins, seeds, shadows, train)");
   EXPECT_EQ(shop.refused(data + "model: {name: mlpp}\n"),
             "f.yaml:2:15: there is no model 'mlpp'; did you mean 'mlp'? (models: linear, mlp)");
   EXPECT_EQ(shop.refused(rest), "f.yaml:1:1: the experiment needs the key 'data'");
   EXPECT_EQ(shop.refused(data + rest + "defenses:\n  - {name: ccl, alhpa: 0.5}\n"),
-            "f.yaml:5:17: unknown key 'alhpa' in defense 'ccl'; did you mean 'alpha'? (keys: alpha, beta, concave, label, name, with)");
+            "f.yaml:5:17: unknown key 'alhpa' in defense 'ccl'; did you mean 'alpha'? (keys: "
+            "alpha, beta, concave, label, name, with)");
   EXPECT_EQ(shop.refused(data + rest + "seeds: 0\n"),
-            "f.yaml:4:8: seeds must be a number of seeds (at least 1) or a list of different seeds, not 0");
+            "f.yaml:4:8: seeds must be a number of seeds (at least 1) or a list of different "
+            "seeds, not 0");
   EXPECT_EQ(shop.refused(data + rest + "defenses: [{name: adversarial_regularization}]\n"),
-            "f.yaml:4:12: defense 'adversarial_regularization' needs reference records, which protocol four_way does not have; use "
-            "data.split.protocol: five_way (for this entry alone: with: {data.split.protocol: five_way})");
+            "f.yaml:4:12: defense 'adversarial_regularization' needs reference records, which "
+            "protocol four_way does not have; use "
+            "data.split.protocol: five_way (for this entry alone: with: {data.split.protocol: "
+            "five_way})");
   EXPECT_EQ(shop.refused(data + rest + "defenses: [{name: early_stopping, epoch: 3}]\n"),
             "f.yaml:4:12: the epoch released (3) must not exceed train.epochs (2)");
   EXPECT_EQ(shop.refused("data: {name: gaussian, split: {size: 5000}}\n" + rest),
-            "f.yaml:1:31: four_way needs 20000 records (4 x 5000), the data have 4000; at most 1000 per piece");
-  EXPECT_EQ(shop.refused(data + rest + "device: gpu\n"), "f.yaml:4:9: device must be one of auto, cpu, cuda, cuda:1, not 'gpu'");
-  EXPECT_EQ(shop.refused(data + "model: {name: mlp}\ntrain: {loss: logistic, sampling: shuffle}\ndefenses: [{name: dpsgd}]\n"),
+            "f.yaml:1:31: four_way needs 20000 records (4 x 5000), the data have 4000; at most "
+            "1000 per piece");
+  EXPECT_EQ(shop.refused(data + rest + "device: gpu\n"),
+            "f.yaml:4:9: device must be one of auto, cpu, cuda, cuda:1, not 'gpu'");
+  EXPECT_EQ(shop.refused(data + "model: {name: mlp}\ntrain: {loss: logistic, sampling: "
+                                "shuffle}\ndefenses: [{name: dpsgd}]\n"),
             "f.yaml:4:12: defense 'dpsgd' needs train.sampling: poisson, not shuffle");
-  EXPECT_EQ(shop.refused("data: {name: gaussian, classes: 3, split: {size: 50}}\nmodel: {name: mlp}\ntrain: {loss: logistic}\n"),
-            "f.yaml:1:7: this train.loss has one output and needs two classes, the data have 3; choose two with keep_classes");
-  EXPECT_EQ(shop.refused(data + rest + "attacks: [loss, loss]\n"), "f.yaml:4:17: two attacks are called 'loss'; give one a label");
+  EXPECT_EQ(shop.refused("data: {name: gaussian, classes: 3, split: {size: 50}}\nmodel: {name: "
+                         "mlp}\ntrain: {loss: logistic}\n"),
+            "f.yaml:1:7: this train.loss has one output and needs two classes, the data have 3; "
+            "choose two with keep_classes");
+  EXPECT_EQ(shop.refused(data + rest + "attacks: [loss, loss]\n"),
+            "f.yaml:4:17: two attacks are called 'loss'; give one a label");
   EXPECT_EQ(shop.refused(data + rest + "figures: [{z: advantage}]\n"),
             "f.yaml:4:12: unknown key 'z' in this figure (keys: group, panel, x, y)");
-  EXPECT_EQ(shop.refused(data + rest + "plugins: [nowhere.so]\n"), "f.yaml:4:11: plugin 'nowhere.so' does not exist");
-  EXPECT_EQ(shop.refused(data + rest + "name: a b\n"), "f.yaml:4:7: name must be a word without spaces and slashes");
+  EXPECT_EQ(shop.refused(data + rest + "plugins: [nowhere.so]\n"),
+            "f.yaml:4:11: plugin 'nowhere.so' does not exist");
+  EXPECT_EQ(shop.refused(data + rest + "name: a b\n"),
+            "f.yaml:4:7: name must be a word without spaces and slashes");
 }
 
 TEST(Program, ReportsEveryProblemOfAFile) {
   Workshop shop;
   const auto text = shop.refused(
-      "data: {name: gausian}\nmodel: {name: mlp, hiden: [3]}\ntrain: {epochs: 0}\nattacks: [lossy]\n");
+      "data: {name: gausian}\nmodel: {name: mlp, hiden: [3]}\ntrain: {epochs: 0}\nattacks: "
+      "[lossy]\n");
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3) << text;
 }
 
@@ -205,7 +233,8 @@ TEST(Program, ChecksWithoutTrainingOrWriting) {
   const auto output = shop.imprint({"check", shop.at("f.yaml").string()});
   EXPECT_EQ(output.code, 0) << output.err;
   EXPECT_NE(output.out.find("tiny: 6 cells"), std::string::npos) << output.out;
-  EXPECT_NE(output.out.find("train       12 jobs, 0 stored, 12 to do"), std::string::npos) << output.out;
+  EXPECT_NE(output.out.find("train       12 jobs, 0 stored, 12 to do"), std::string::npos)
+      << output.out;
   EXPECT_FALSE(fs::exists(shop.at("store")));
 }
 
@@ -217,12 +246,15 @@ TEST(Program, ListsAndExplainsFromWhatComponentsDeclare) {
   const auto explained = shop.imprint({"explain", "ccl"}).out;
   EXPECT_NE(explained.find("number, between 0 and 1; default 0.5"), std::string::npos) << explained;
   EXPECT_NE(explained.find("Liu et al., ICML 2024, Eq. 4-6"), std::string::npos);
-  EXPECT_NE(shop.imprint({"explain", "loss"}).out.find("threat model  black box, probabilities"), std::string::npos);
+  EXPECT_NE(shop.imprint({"explain", "loss"}).out.find("threat model  black box, probabilities"),
+            std::string::npos);
   const auto wrong = shop.imprint({"explain", "cll"});
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_EQ(wrong.err, "there is no component 'cll'; did you mean 'ccl'? ('imprint list' shows all)\n");
+  EXPECT_EQ(wrong.err,
+            "there is no component 'cll'; did you mean 'ccl'? ('imprint list' shows all)\n");
   EXPECT_EQ(shop.imprint({"list", "atacks"}).err,
-            "there is no kind 'atacks'; did you mean 'attacks'? (kinds: models, attacks, defenses, datasets, measures)\n");
+            "there is no kind 'atacks'; did you mean 'attacks'? (kinds: models, attacks, defenses, "
+            "datasets, measures)\n");
 }
 
 TEST(Program, BadArgumentsEndWithCodeTwo) {
@@ -245,8 +277,11 @@ for run in sorted(os.listdir(sys.argv[1])):
     tags = events.Tags()["scalars"]
     print(run, len(events.Scalars("training/loss")), "accuracy/test" in tags, "advantage/loss" in tags,
           "loss_distribution/train_loss_mean" in tags)
-)", {(shop.latest() / "tensorboard").string()});
-  EXPECT_EQ(result.out, "001-none-seed0 6 True True True\n002-ccl-alpha=0.3-seed0 6 True True True\n003-ccl-alpha=0.6-seed0 6 True True True\n")
+)",
+                                 {(shop.latest() / "tensorboard").string()});
+  EXPECT_EQ(result.out,
+            "001-none-seed0 6 True True True\n002-ccl-alpha=0.3-seed0 6 True True "
+            "True\n003-ccl-alpha=0.6-seed0 6 True True True\n")
       << result.err;
 }
 
@@ -258,9 +293,11 @@ TEST(Program, RecordsAreReadByNumPy) {
 import sys, numpy
 z = numpy.load(sys.argv[1])
 print(sorted(z.files), z["member"].sum(), len(z["loss.scores"]))
-)", {(shop.latest() / "records/001-none-seed0.npz").string()});
+)",
+                                 {(shop.latest() / "records/001-none-seed0.npz").string()});
   EXPECT_EQ(result.out,
-            "['entropy.decisions', 'entropy.scores', 'label', 'loss.decisions', 'loss.scores', 'member', 'record'] 50 100\n")
+            "['entropy.decisions', 'entropy.scores', 'label', 'loss.decisions', 'loss.scores', "
+            "'member', 'record'] 50 100\n")
       << result.err;
 }
 
@@ -271,7 +308,8 @@ TEST_P(Example, RunsToItsEnd) {
   const Workshop shop;
   const auto output = shop.imprint({"run", GetParam().string(), "--out", shop.at("runs").string()});
   EXPECT_EQ(output.code, 0) << output.err;
-  EXPECT_NE(file_text(shop.latest() / "config.yaml").find(GetParam().stem().string()), std::string::npos);
+  EXPECT_NE(file_text(shop.latest() / "config.yaml").find(GetParam().stem().string()),
+            std::string::npos);
   EXPECT_GT(file_text(shop.latest() / "report.html").size(), 10'000U);
 }
 

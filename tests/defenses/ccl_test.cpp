@@ -3,7 +3,9 @@
 namespace imprint::ccl_test {
 namespace {
 
-TEST(Ccl, EqualsCrossEntropyWhenAlphaIsOne) { expect_same_training("{name: ccl, alpha: 1}", "{name: none}"); }
+TEST(Ccl, EqualsCrossEntropyWhenAlphaIsOne) {
+  expect_same_training("{name: ccl, alpha: 1}", "{name: none}");
+}
 
 TEST(Ccl, MatchesHandValues) {
   // alpha = 0.5, p = 0.5: 0.5 log 2 - 0.5 e^0.5; quadratic: 0.5 log 2 - 0.5 (0.5 + 0.125)
@@ -34,12 +36,15 @@ TEST(Ccl, GradientIsTheCrossEntropyGradientTimesItsMultiplier) {
 }
 
 TEST(Ccl, RefusesAlphaOutsideItsRange) {
-  expect_config_error("defense", "{name: ccl, alpha: 1.5}", "alpha must be between 0 and 1, not 1.5");
+  expect_config_error("defense", "{name: ccl, alpha: 1.5}",
+                      "alpha must be between 0 and 1, not 1.5");
   expect_config_error("defense", "{name: ccl, beta: 0}", "beta must be above 0, not 0");
-  expect_config_error("defense", "{name: ccl, concave: quadratc}",
-                      "concave must be one of exponential, quadratic, not 'quadratc'; did you mean 'quadratic'?");
+  expect_config_error(
+      "defense", "{name: ccl, concave: quadratc}",
+      "concave must be one of exponential, quadratic, not 'quadratc'; did you mean 'quadratic'?");
   expect_config_error("defense", "{name: ccl, alhpa: 1}",
-                      "unknown key 'alhpa' in defense 'ccl'; did you mean 'alpha'? (keys: alpha, beta, concave, label, name, with)");
+                      "unknown key 'alhpa' in defense 'ccl'; did you mean 'alpha'? (keys: alpha, "
+                      "beta, concave, label, name, with)");
 }
 
 }  // namespace

@@ -6,7 +6,8 @@ namespace imprint::dpsgd_test {
 namespace {
 
 // Each record's gradient, one backward pass per record: the slow, obvious way.
-std::vector<std::vector<Tensor>> gradients_one_by_one(Model& model, const Tensor& x, const Tensor& y) {
+std::vector<std::vector<Tensor>> gradients_one_by_one(Model& model, const Tensor& x,
+                                                      const Tensor& y) {
   std::vector<std::vector<Tensor>> all;
   for (int64_t i = 0; i < x.size(0); ++i) {
     const Batch one{zeros(1), x.slice(0, i, i + 1), y.slice(0, i, i + 1), {}};
@@ -57,7 +58,8 @@ TEST(Dpsgd, WithoutNoiseAndWithAHugeClipIsPlainTraining) {
   // Poisson batches vary in size and DP-SGD divides by the expected one, so compare full batches.
   const std::string full = "{precision: float64, batch: all}";
   const auto a = train_small("none", small_split(), full).model->parameters();
-  const auto b = train_small("{name: dpsgd, noise: 0, clip: 1e9}", small_split(), full).model->parameters();
+  const auto b =
+      train_small("{name: dpsgd, noise: 0, clip: 1e9}", small_split(), full).model->parameters();
   for (size_t i = 0; i < a.size(); ++i) EXPECT_TRUE(torch::allclose(a[i], b[i], 1e-9, 1e-12));
   EXPECT_FALSE(same_weights(*plain, *private_one.model));
 }
@@ -90,8 +92,10 @@ TEST(Dpsgd, GramMatrixIsThatOfTheSlowGradients) {
   for (size_t i = 0; i < 6; ++i) {
     for (size_t j = 0; j < 6; ++j) {
       double product = 0;
-      for (size_t p = 0; p < each[i].size(); ++p) product += (each[i][p] * each[j][p]).sum().item<double>();
-      EXPECT_NEAR(gram[static_cast<int64_t>(i)][static_cast<int64_t>(j)].item<double>(), product, 1e-10);
+      for (size_t p = 0; p < each[i].size(); ++p)
+        product += (each[i][p] * each[j][p]).sum().item<double>();
+      EXPECT_NEAR(gram[static_cast<int64_t>(i)][static_cast<int64_t>(j)].item<double>(), product,
+                  1e-10);
     }
   }
 }

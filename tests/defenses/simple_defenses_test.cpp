@@ -17,7 +17,8 @@ TEST(LabelSmoothing, MatchesHandValues) {
 }
 
 TEST(LabelSmoothing, RefusesEpsilonAboveOne) {
-  expect_config_error("defense", "{name: label_smoothing, epsilon: 2}", "epsilon must be between 0 and 1, not 2");
+  expect_config_error("defense", "{name: label_smoothing, epsilon: 2}",
+                      "epsilon must be between 0 and 1, not 2");
 }
 
 TEST(DropoutDefense, EqualsPlainTrainingWhenRateIsZero) {
@@ -41,7 +42,8 @@ TEST(DropoutDefense, DropsTheShareItSaysAndOnlyWhileTraining) {
 
 TEST(DropoutDefense, IsTheSameForTheSameSeed) {
   expect_same_training("{name: dropout, rate: 0.5}", "{name: dropout, rate: 0.5}");
-  EXPECT_FALSE(same_weights(*train_small("{name: dropout, rate: 0.5}").model, *train_small("none").model));
+  EXPECT_FALSE(
+      same_weights(*train_small("{name: dropout, rate: 0.5}").model, *train_small("none").model));
 }
 
 TEST(EarlyStopping, ReleasesItsEpochAndLeavesTrainingAlone) {
@@ -53,21 +55,26 @@ TEST(EarlyStopping, ReleasesItsEpochAndLeavesTrainingAlone) {
 }
 
 TEST(EarlyStopping, SnapshotOfEpochThreeIsWhatThreeEpochsGive) {
-  const auto five = train_small("none", small_split(), "{epochs: 5}", "{name: mlp, hidden: [8]}", 1, {3});
+  const auto five =
+      train_small("none", small_split(), "{epochs: 5}", "{name: mlp, hidden: [8]}", 1, {3});
   const auto three = train_small("none", small_split(), "{epochs: 3}");
   const auto weights = three.model->parameters();
-  for (size_t i = 0; i < weights.size(); ++i) EXPECT_TRUE(torch::equal(five.snapshots.at(3)[i], weights[i]));
+  for (size_t i = 0; i < weights.size(); ++i)
+    EXPECT_TRUE(torch::equal(five.snapshots.at(3)[i], weights[i]));
 }
 
 TEST(EarlyStopping, NeedsItsEpoch) {
-  expect_config_error("defense", "{name: early_stopping}",
-                      "defense 'early_stopping' needs the key 'epoch' (the epoch whose weights are released)");
-  expect_config_error("defense", "{name: early_stopping, epoch: 2.5}", "epoch must be an integer, not 2.5");
+  expect_config_error(
+      "defense", "{name: early_stopping}",
+      "defense 'early_stopping' needs the key 'epoch' (the epoch whose weights are released)");
+  expect_config_error("defense", "{name: early_stopping, epoch: 2.5}",
+                      "epoch must be an integer, not 2.5");
 }
 
 TEST(ConfidenceRounding, RoundsAndKeepsThePredictedClass) {
   const auto chain = chain_of("{name: confidence_rounding, digits: 1}");
-  const auto log_p = torch::tensor({{0.62, 0.38}, {0.52, 0.48}, {0.97, 0.03}}, torch::kDouble).log();
+  const auto log_p =
+      torch::tensor({{0.62, 0.38}, {0.52, 0.48}, {0.97, 0.03}}, torch::kDouble).log();
   const auto p = chain.output(log_p, {}).exp();
   EXPECT_NEAR(p[0][0].item<double>(), 0.6, 1e-6);
   EXPECT_NEAR(p[0][1].item<double>(), 0.4, 1e-6);

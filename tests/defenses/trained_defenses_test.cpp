@@ -21,7 +21,11 @@ TEST(AdversarialRegularization, ChangesTheTrainingAfterwardsAndIsDeterministic) 
 }
 
 TEST(AdversarialRegularization, DemandsReferenceRecords) {
-  EXPECT_TRUE(chain_of("{name: adversarial_regularization}").links().front().component->demands().reference);
+  EXPECT_TRUE(chain_of("{name: adversarial_regularization}")
+                  .links()
+                  .front()
+                  .component->demands()
+                  .reference);
 }
 
 TEST(Distillation, EqualsPlainTrainingWhenTheTeacherHasNoWeight) {
@@ -29,7 +33,8 @@ TEST(Distillation, EqualsPlainTrainingWhenTheTeacherHasNoWeight) {
 }
 
 TEST(Distillation, AsksForOneUndefendedTeacherOfAllMembers) {
-  const auto first = chain_of("{name: distillation}").links().front().component->first(10, Stream(0));
+  const auto first =
+      chain_of("{name: distillation}").links().front().component->first(10, Stream(0));
   ASSERT_EQ(first.size(), 1U);
   EXPECT_TRUE(first[0].defenses.empty());
   EXPECT_FALSE(first[0].members.defined());
@@ -45,14 +50,17 @@ TEST(Distillation, LossIsTheDivergenceFromTheTeacher) {
     }
   };
   Split split = small_split(4, 2, 2);
-  chain.data(split, {{Trained{std::make_shared<Teacher>(), torch::kDouble, torch::kCPU}}}, Stream(0));
+  chain.data(split, {{Trained{std::make_shared<Teacher>(), torch::kDouble, torch::kCPU}}},
+             Stream(0));
   const auto model = model_of("{name: linear}", {{2}, 2, 0});
   const StillStep still(model, split, 1);
   const auto step = still.step();
   const auto logits = torch::zeros({1, 2}, torch::kDouble);
-  const auto loss = chain.loss(torch::zeros({1}, torch::kDouble), logits, {zeros(1), {}, zeros(1), {}}, step);
+  const auto loss =
+      chain.loss(torch::zeros({1}, torch::kDouble), logits, {zeros(1), {}, zeros(1), {}}, step);
   const double p = std::sqrt(3.0) / (std::sqrt(3.0) + 1);
-  EXPECT_NEAR(loss.item<double>(), 4 * (p * std::log(2 * p) + (1 - p) * std::log(2 * (1 - p))), 1e-9);
+  EXPECT_NEAR(loss.item<double>(), 4 * (p * std::log(2 * p) + (1 - p) * std::log(2 * (1 - p))),
+              1e-9);
 }
 
 TEST(SecretShift, EqualsPlainTrainingWhenItsNormIsZero) {

@@ -46,7 +46,8 @@ std::string refused_folder(const fs::path& folder) {
   } catch (const ConfigError& error) {
     std::string text = error.what();
     const auto prefix = folder.string() + "/";
-    for (size_t at = 0; (at = text.find(prefix)) != std::string::npos;) text.erase(at, prefix.size());
+    for (size_t at = 0; (at = text.find(prefix)) != std::string::npos;)
+      text.erase(at, prefix.size());
     return text;
   }
   return "(accepted)";
@@ -56,7 +57,8 @@ TEST(Idx, ReadsPlainAndCompressedFiles) {
   for (const bool gzip : {false, true}) {
     const TempFolder folder;
     write_family(folder.path(), gzip);
-    const auto data = dataset_of(fmt::format("{{name: fashion_mnist, path: \"{}\"}}", folder.path().string()));
+    const auto data =
+        dataset_of(fmt::format("{{name: fashion_mnist, path: \"{}\"}}", folder.path().string()));
     EXPECT_EQ(data.x.sizes(), torch::IntArrayRef({3, 1, 2, 2}));
     EXPECT_EQ(data.x[1][0][1][1].item<int>(), 'h');
     EXPECT_TRUE(torch::equal(data.y, torch::tensor({3, 9, 0})));
@@ -70,24 +72,29 @@ TEST(Idx, RefusesDamagedFilesByName) {
   const auto images = folder.path() / "train-images-idx3-ubyte";
   const auto labels = folder.path() / "train-labels-idx1-ubyte";
   write_bytes(images, idx({2, 2, 2}, "abcdef"));
-  EXPECT_EQ(refused_folder(folder.path()), "train-images-idx3-ubyte: truncated: 2 bytes are missing");
+  EXPECT_EQ(refused_folder(folder.path()),
+            "train-images-idx3-ubyte: truncated: 2 bytes are missing");
   write_bytes(images, idx({2, 2, 2}, "abcdefghi"));
-  EXPECT_EQ(refused_folder(folder.path()), "train-images-idx3-ubyte: damaged: it goes on after its last record");
+  EXPECT_EQ(refused_folder(folder.path()),
+            "train-images-idx3-ubyte: damaged: it goes on after its last record");
   write_bytes(images, "PNG!");
   EXPECT_EQ(refused_folder(folder.path()),
-            "train-images-idx3-ubyte: is no IDX file of bytes: it starts with 50 4e 47 21, expected 00 00 08 01..04");
+            "train-images-idx3-ubyte: is no IDX file of bytes: it starts with 50 4e 47 21, "
+            "expected 00 00 08 01..04");
   write_bytes(images, idx({3, 2, 2}, "abcdefghijkl"));
   EXPECT_EQ(refused_folder(folder.path()), "train-labels-idx1-ubyte: 2 labels for 3 images");
   write_bytes(images, idx({2, 2, 2}, "abcdefgh"));
   write_bytes(labels, idx({2}, {3, 12}));
   EXPECT_EQ(refused_folder(folder.path()), "train-labels-idx1-ubyte: label 12 outside 0..9");
   write_bytes(labels, "");
-  EXPECT_EQ(refused_folder(folder.path()), "train-labels-idx1-ubyte: truncated: 4 bytes are missing");
+  EXPECT_EQ(refused_folder(folder.path()),
+            "train-labels-idx1-ubyte: truncated: 4 bytes are missing");
   fs::remove(labels);
   fs::create_directory(labels);
   EXPECT_EQ(refused_folder(folder.path()), "train-labels-idx1-ubyte: is a folder, expected a file");
   fs::remove(labels);
-  EXPECT_NE(refused_folder(folder.path()).find("On Debian: apt-get install dataset-fashion-mnist"), std::string::npos);
+  EXPECT_NE(refused_folder(folder.path()).find("On Debian: apt-get install dataset-fashion-mnist"),
+            std::string::npos);
 }
 
 TEST(Idx, RefusesADamagedGzipStream) {
@@ -95,12 +102,14 @@ TEST(Idx, RefusesADamagedGzipStream) {
   write_family(folder.path(), true);
   const auto file = folder.path() / "t10k-labels-idx1-ubyte.gz";
   fs::resize_file(file, fs::file_size(file) - 6);
-  EXPECT_EQ(refused_folder(folder.path()), "t10k-labels-idx1-ubyte.gz: damaged: its gzip stream ends too early");
+  EXPECT_EQ(refused_folder(folder.path()),
+            "t10k-labels-idx1-ubyte.gz: damaged: its gzip stream ends too early");
 }
 
 TEST(FashionMnist, IsTheRealOne) {
   if (!fs::exists("/usr/share/datasets/fashion-mnist")) {
-    ASSERT_STRNE(std::getenv("IMPRINT_NO_SKIP") == nullptr ? "" : std::getenv("IMPRINT_NO_SKIP"), "1")
+    ASSERT_STRNE(std::getenv("IMPRINT_NO_SKIP") == nullptr ? "" : std::getenv("IMPRINT_NO_SKIP"),
+                 "1")
         << "dataset-fashion-mnist is not installed";
     GTEST_SKIP() << "dataset-fashion-mnist is not installed";
   }
@@ -111,13 +120,19 @@ TEST(FashionMnist, IsTheRealOne) {
 }
 
 TEST(Gaussian, HasItsShapeAndIsTheSameEveryTime) {
-  const auto data = dataset_of("{name: gaussian, records: 500, features: 7, classes: 3, separation: 0}");
+  const auto data =
+      dataset_of("{name: gaussian, records: 500, features: 7, classes: 3, separation: 0}");
   EXPECT_EQ(data.x.sizes(), torch::IntArrayRef({500, 7}));
   EXPECT_NEAR(data.x.mean().item<double>(), 0, 0.06);
   EXPECT_NEAR(data.x.std().item<double>(), 1, 0.06);
   EXPECT_EQ(data.y.max().item<int64_t>(), 2);
-  EXPECT_EQ(data.digest(), dataset_of("{name: gaussian, records: 500, features: 7, classes: 3, separation: 0}").digest());
-  EXPECT_NE(data.digest(), dataset_of("{name: gaussian, records: 500, features: 7, classes: 3, separation: 0, seed: 1}").digest());
+  EXPECT_EQ(data.digest(),
+            dataset_of("{name: gaussian, records: 500, features: 7, classes: 3, separation: 0}")
+                .digest());
+  EXPECT_NE(
+      data.digest(),
+      dataset_of("{name: gaussian, records: 500, features: 7, classes: 3, separation: 0, seed: 1}")
+          .digest());
 }
 
 TEST(Prototypes, FlipsTheShareOfBitsItSays) {
@@ -135,7 +150,8 @@ TEST(AsInput, ScalesImagesAndLeavesBitsAlone) {
   EXPECT_EQ(as_input(bits, torch::kDouble, torch::kCPU).max().item<double>(), 1);
 }
 
-Partition dealt(const std::string& yaml, int64_t records, uint64_t seed = 0, std::string* message = nullptr) {
+Partition dealt(const std::string& yaml, int64_t records, uint64_t seed = 0,
+                std::string* message = nullptr) {
   Problems problems;
   const auto value = parse_yaml(yaml, "");
   const Protocol protocol{Keys(value, new_reading("data", problems))};
@@ -148,7 +164,8 @@ TEST(Partition, DealsDisjointPiecesOfTheSizeAsked) {
   const auto p = dealt("{protocol: five_way, size: 10, population: 5, tune: 3}", 100);
   std::set<int64_t> seen;
   int64_t total = 0;
-  for (const auto& piece : {p.target_train, p.target_test, p.shadow_train, p.shadow_test, p.reference, p.population, p.tune})
+  for (const auto& piece : {p.target_train, p.target_test, p.shadow_train, p.shadow_test,
+                            p.reference, p.population, p.tune})
     for (int64_t i = 0; i < piece.size(0); ++i, ++total) seen.insert(piece[i].item<int64_t>());
   EXPECT_EQ(total, 58);
   EXPECT_EQ(seen.size(), 58U);
@@ -168,7 +185,9 @@ TEST(Partition, DependsOnTheSeedAlone) {
 TEST(Partition, RefusesMoreThanThereIs) {
   std::string message;
   dealt("{protocol: five_way, size: 30, tune: 5}", 100, 0, &message);
-  EXPECT_EQ(message, "f.yaml:1:2: five_way needs 155 records (5 x 30 + 5), the data have 100; at most 19 per piece");
+  EXPECT_EQ(message,
+            "f.yaml:1:2: five_way needs 155 records (5 x 30 + 5), the data have 100; at most 19 "
+            "per piece");
 }
 
 TEST(View, MixesCandidatesAndKnowsTheMembers) {
@@ -218,7 +237,8 @@ TEST(Safetensors, RoundTrips) {
   save_tensors(file, tensors);
   const auto back = load_tensors(file);
   ASSERT_EQ(back.size(), 4U);
-  for (const auto& [name, tensor] : tensors) EXPECT_TRUE(torch::equal(back.at(name), tensor)) << name;
+  for (const auto& [name, tensor] : tensors)
+    EXPECT_TRUE(torch::equal(back.at(name), tensor)) << name;
 }
 
 TEST(Safetensors, RefusesTruncatedAndForeignFiles) {

@@ -24,7 +24,8 @@ std::string text_of(const fs::path& file) {
 std::vector<fs::path> sources_in(const fs::path& folder) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(IMPRINT_SOURCE) / folder))
-    if (entry.path().extension() == ".cpp" || entry.path().extension() == ".h") files.push_back(entry.path());
+    if (entry.path().extension() == ".cpp" || entry.path().extension() == ".h")
+      files.push_back(entry.path());
   return files;
 }
 
@@ -61,7 +62,8 @@ TEST(House, EveryComponentRecordsItsSource) {
 TEST(House, EveryComponentHasAnExample) {
   const auto examples = [](const std::string& kind, const std::set<std::string>& components) {
     for (const auto& name : components)
-      EXPECT_TRUE(fs::exists(fs::path(IMPRINT_SOURCE) / "configs" / kind / (name + ".yaml"))) << kind << "/" << name;
+      EXPECT_TRUE(fs::exists(fs::path(IMPRINT_SOURCE) / "configs" / kind / (name + ".yaml")))
+          << kind << "/" << name;
   };
   examples("attacks", names<AttackRegistry>());
   examples("defenses", names<DefenseRegistry>());
@@ -71,7 +73,8 @@ TEST(House, EveryComponentHasAnExample) {
 }
 
 TEST(House, ComponentsAreFreeOfDevicesAndRawPointers) {
-  const std::regex forbidden(R"(kCPU|kCUDA|data_ptr|\.cpu\(\)|torch/torch\.h|using namespace torch)");
+  const std::regex forbidden(
+      R"(kCPU|kCUDA|data_ptr|\.cpu\(\)|torch/torch\.h|using namespace torch)");
   for (const auto* folder : {"attacks", "defenses", "models", "framework/measures"})
     for (const auto& file : sources_in(folder))
       EXPECT_FALSE(std::regex_search(text_of(file), forbidden)) << file;
@@ -79,12 +82,14 @@ TEST(House, ComponentsAreFreeOfDevicesAndRawPointers) {
 
 TEST(House, ComponentsIncludeTheFrameworkOnly) {
   const std::regex ours(R"re(#include "([^"]+)")re");
-  for (const auto* folder : {"attacks", "defenses", "models", "framework/measures", "framework/datasets"}) {
+  for (const auto* folder :
+       {"attacks", "defenses", "models", "framework/measures", "framework/datasets"}) {
     for (const auto& file : sources_in(folder)) {
       const auto text = text_of(file);
       for (std::sregex_iterator it(text.begin(), text.end(), ours), end; it != end; ++it) {
         const std::string included = (*it)[1];
-        EXPECT_TRUE(std::regex_match(included, std::regex("framework/(config|registry|data|training|privacy)/.*")))
+        EXPECT_TRUE(std::regex_match(
+            included, std::regex("framework/(config|registry|data|training|privacy)/.*")))
             << file << " includes " << included;
       }
     }
@@ -92,10 +97,12 @@ TEST(House, ComponentsIncludeTheFrameworkOnly) {
 }
 
 TEST(House, FrameworkFoldersUseOnlyThoseAboveThem) {
-  const std::vector<std::string> order{"config", "registry", "data", "training", "privacy", "runs", "reports", "cli"};
+  const std::vector<std::string> order{"config",  "registry", "data",    "training",
+                                       "privacy", "runs",     "reports", "cli"};
   const std::regex ours(R"re(#include "framework/([a-z]+)/)re");
   for (size_t i = 0; i < order.size(); ++i) {
-    const std::set<std::string> allowed(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    const std::set<std::string> allowed(order.begin(),
+                                        order.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     for (const auto& file : sources_in("framework/" + order[i])) {
       const auto text = text_of(file);
       for (std::sregex_iterator it(text.begin(), text.end(), ours), end; it != end; ++it)
@@ -109,7 +116,8 @@ TEST(House, SourceDigestsIgnoreCommentsAndWhiteSpaceOnly) {
   const auto digest = [&](const std::string& text) {
     std::ofstream(folder.path() / "a.cpp") << text;
     const auto out = folder.path() / "out.cpp";
-    const auto result = run_process({IMPRINT_BUILD "/digest_sources", out.string(), folder.path().string(), (folder.path() / "a.cpp").string()});
+    const auto result = run_process({IMPRINT_BUILD "/digest_sources", out.string(),
+                                     folder.path().string(), (folder.path() / "a.cpp").string()});
     EXPECT_EQ(result.code, 0) << result.err;
     return text_of(out);
   };

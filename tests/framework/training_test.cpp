@@ -1,6 +1,6 @@
-#include "tests/support/fixtures.h"
-
 #include <cmath>
+
+#include "tests/support/fixtures.h"
 
 namespace imprint::training_test {
 namespace {
@@ -33,7 +33,9 @@ TEST(Trainer, EqualsAPlainLoopWrittenByHand) {
       const auto rows = order.slice(0, at, at + 16);
       model->zero_grad();
       const auto log_p = model->forward(split.train.x.index_select(0, rows)).log_softmax(1);
-      (-log_p.gather(1, split.train.y.index_select(0, rows).unsqueeze(1)).squeeze(1)).mean().backward();
+      (-log_p.gather(1, split.train.y.index_select(0, rows).unsqueeze(1)).squeeze(1))
+          .mean()
+          .backward();
       const torch::NoGradGuard no_grad;
       for (size_t i = 0; i < velocity.size(); ++i) {
         velocity[i].mul_(0.9).add_(model->parameters()[i].grad());
@@ -42,20 +44,27 @@ TEST(Trainer, EqualsAPlainLoopWrittenByHand) {
     }
   }
   for (size_t i = 0; i < velocity.size(); ++i)
-    EXPECT_TRUE(torch::allclose(trained.model->parameters()[i], model->parameters()[i], 1e-5, 1e-7));
+    EXPECT_TRUE(
+        torch::allclose(trained.model->parameters()[i], model->parameters()[i], 1e-5, 1e-7));
 }
 
 TEST(Trainer, ClosedFormTrainsWhatAutogradTrains) {
-  const auto closed = train_small("none", small_split(), "{precision: float64}", "linear").model->parameters();
+  const auto closed =
+      train_small("none", small_split(), "{precision: float64}", "linear").model->parameters();
   // A gradient defense that changes nothing sends the same model through the tape instead.
-  const auto taped = train_small("{name: dpsgd, noise: 0, clip: 1e9}", small_split(), "{precision: float64, batch: 15}", "linear");
-  const auto plain = train_small("none", small_split(), "{precision: float64, batch: 15}", "linear");
+  const auto taped = train_small("{name: dpsgd, noise: 0, clip: 1e9}", small_split(),
+                                 "{precision: float64, batch: 15}", "linear");
+  const auto plain =
+      train_small("none", small_split(), "{precision: float64, batch: 15}", "linear");
   for (size_t i = 0; i < closed.size(); ++i)
-    EXPECT_TRUE(torch::allclose(taped.model->parameters()[i], plain.model->parameters()[i], 1e-9, 1e-12));
+    EXPECT_TRUE(
+        torch::allclose(taped.model->parameters()[i], plain.model->parameters()[i], 1e-9, 1e-12));
 }
 
 TEST(Trainer, RecordsWhatIsDueAndEvaluatesTheLastEpoch) {
-  const auto rows = train_small("none", small_split(), "{epochs: 7, record: {every: 3}, evaluate: {every: 100}}").rows;
+  const auto rows =
+      train_small("none", small_split(), "{epochs: 7, record: {every: 3}, evaluate: {every: 100}}")
+          .rows;
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_EQ(rows[0].epoch, 3);
   EXPECT_FALSE(rows[0].test_accuracy.has_value());
@@ -64,8 +73,10 @@ TEST(Trainer, RecordsWhatIsDueAndEvaluatesTheLastEpoch) {
 }
 
 TEST(Trainer, EvaluatingChangesNoBit) {
-  const auto often = train_small("{name: dropout, rate: 0.5}", small_split(), "{evaluate: {every: 1}}");
-  const auto never = train_small("{name: dropout, rate: 0.5}", small_split(), "{evaluate: {every: 100}}");
+  const auto often =
+      train_small("{name: dropout, rate: 0.5}", small_split(), "{evaluate: {every: 1}}");
+  const auto never =
+      train_small("{name: dropout, rate: 0.5}", small_split(), "{evaluate: {every: 100}}");
   EXPECT_TRUE(same_weights(*often.model, *never.model));
 }
 
@@ -108,9 +119,12 @@ std::string refused(const std::string& yaml) {
 
 TEST(Schedule, RefusesWithTheExactMessage) {
   EXPECT_EQ(refused("{batch: 0}"), "1:9: batch must be all or an integer of at least 1, not '0'");
-  EXPECT_EQ(refused("{batch: many}"), "1:9: batch must be all or an integer of at least 1, not 'many'");
-  EXPECT_EQ(refused("{milestones: [3], anneal: cosine}"), "1:14: give milestones or anneal: cosine, not both");
-  EXPECT_EQ(refused("{optimizer: {nesterov: true}}"), "1:13: nesterov needs sgd with a momentum above 0");
+  EXPECT_EQ(refused("{batch: many}"),
+            "1:9: batch must be all or an integer of at least 1, not 'many'");
+  EXPECT_EQ(refused("{milestones: [3], anneal: cosine}"),
+            "1:14: give milestones or anneal: cosine, not both");
+  EXPECT_EQ(refused("{optimizer: {nesterov: true}}"),
+            "1:13: nesterov needs sgd with a momentum above 0");
   EXPECT_EQ(refused("{record: {every: 2, log: 3}}"), "1:26: give every or log, not both");
   EXPECT_EQ(refused("{optimizer: {name: adamm}}"),
             "1:20: optimizer.name must be one of sgd, adam, not 'adamm'; did you mean 'adam'?");
@@ -120,7 +134,8 @@ TEST(Schedule, RefusesWithTheExactMessage) {
 TEST(Sampling, DrawsAsItsNameSays) {
   const auto sizes = [](const std::string& mode, int64_t batch) {
     std::vector<int64_t> all;
-    for (const auto& index : draw_batches(mode, 100, batch, Stream(5))) all.push_back(index.size(0));
+    for (const auto& index : draw_batches(mode, 100, batch, Stream(5)))
+      all.push_back(index.size(0));
     return all;
   };
   EXPECT_EQ(sizes("shuffle", 40), (std::vector<int64_t>{40, 40, 20}));
@@ -132,33 +147,39 @@ TEST(Sampling, DrawsAsItsNameSays) {
     EXPECT_EQ(std::get<0>(at::_unique(index)).size(0), 40);
   double drawn = 0;
   for (uint64_t i = 0; i < 200; ++i)
-    for (const auto& index : draw_batches("poisson", 100, 25, Stream(i))) drawn += static_cast<double>(index.size(0));
+    for (const auto& index : draw_batches("poisson", 100, 25, Stream(i)))
+      drawn += static_cast<double>(index.size(0));
   EXPECT_NEAR(drawn / 800, 25, 0.5);  // 800 batches of expectation 25, deviation 4.3 each
 }
 
 TEST(BaseLoss, MatchesHandValues) {
   const auto phi = torch::tensor({{2.0}, {-1.0}}, torch::kDouble);
   const Batch batch{{}, phi, torch::tensor({1, 1}), {}};  // margins 2 and -1
-  EXPECT_NEAR(BaseLoss("logistic")(phi, batch, 1)[0].item<double>(), std::log1p(std::exp(-2)), 1e-12);
+  EXPECT_NEAR(BaseLoss("logistic")(phi, batch, 1)[0].item<double>(), std::log1p(std::exp(-2)),
+              1e-12);
   EXPECT_NEAR(BaseLoss("exponential")(phi, batch, 1)[1].item<double>(), std::exp(1), 1e-12);
   // Softmin weights at sharpness 1: e^1/(e^1 + e^-2) on the margin -1.
   const double w = std::exp(1) / (std::exp(1) + std::exp(-2));
   EXPECT_NEAR(BaseLoss("margin")(phi, batch, 1).mean().item<double>(), w * 1 - (1 - w) * 2, 1e-12);
   const auto logits = torch::tensor({{1.0, 0.0}}, torch::kDouble);
-  EXPECT_NEAR(BaseLoss("mse")(logits, {{}, logits, torch::tensor({1}), {}}, 1).item<double>(), 1, 1e-12);
+  EXPECT_NEAR(BaseLoss("mse")(logits, {{}, logits, torch::tensor({1}), {}}, 1).item<double>(), 1,
+              1e-12);
 }
 
 TEST(BaseLoss, OneOutputNetsSeparateTwoClasses) {
   // Twelve records in six dimensions: separable.
   for (const auto* loss : {"logistic", "exponential", "margin"}) {
-    const auto train = fmt::format("{{epochs: 300, batch: all, loss: {}, precision: float64, optimizer: {{momentum: 0}}}}", loss);
+    const auto train = fmt::format(
+        "{{epochs: 300, batch: all, loss: {}, precision: float64, optimizer: {{momentum: 0}}}}",
+        loss);
     const auto rows = train_small("none", small_split(12, 6, 2), train).rows;
     EXPECT_EQ(*rows.back().train_accuracy, 1) << loss;
   }
 }
 
 TEST(BaseLoss, MarginStaysOnTheSphere) {
-  const auto model = train_small("none", small_split(60, 6, 2), "{loss: margin, precision: float64}").model;
+  const auto model =
+      train_small("none", small_split(60, 6, 2), "{loss: margin, precision: float64}").model;
   double square = 0;
   for (const auto& p : model->parameters()) square += p.square().sum().item<double>();
   EXPECT_NEAR(square, 1, 1e-12);
@@ -167,12 +188,15 @@ TEST(BaseLoss, MarginStaysOnTheSphere) {
 TEST(Chain, AppliesDefensesInOrder) {
   // Smoothing changes the targets, then CCL halves that loss and adds its concave term.
   const double smooth = loss_of("{name: label_smoothing, epsilon: 0.2}", 0.8);
-  const double both = loss_of("[{name: label_smoothing, epsilon: 0.2}, {name: ccl, alpha: 0.5}]", 0.8);
+  const double both =
+      loss_of("[{name: label_smoothing, epsilon: 0.2}, {name: ccl, alpha: 0.5}]", 0.8);
   EXPECT_NEAR(both, 0.5 * smooth - 0.5 * std::exp(0.8), 1e-9);
 }
 
 TEST(Chain, ReleasesTheEarliestEpoch) {
-  EXPECT_EQ(chain_of("[{name: early_stopping, epoch: 9}, {name: early_stopping, epoch: 4}]").release(), 4);
+  EXPECT_EQ(
+      chain_of("[{name: early_stopping, epoch: 9}, {name: early_stopping, epoch: 4}]").release(),
+      4);
   EXPECT_EQ(chain_of("none").release(), std::nullopt);
 }
 

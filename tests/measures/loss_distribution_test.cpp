@@ -14,7 +14,8 @@ TEST(LossDistribution, MatchesHandValues) {
 }
 
 TEST(LossDistribution, BoundOfTheoremThreeOneHolds) {
-  // eps = 1 - 0.375 = 0.625, sigma^2 = 0.015625: 0.625 + (0.390625 + 0.015625)/2 = 0.828125 <= 1.039721
+  // eps = 1 - 0.375 = 0.625, sigma^2 = 0.015625: 0.625 + (0.390625 + 0.015625)/2 = 0.828125
+  // <= 1.039721
   const auto m = measured("loss_distribution", confidences({0.5, 0.25}), zeros(2));
   EXPECT_NEAR(m.at("loss_bound"), 0.828125, 1e-9);
   EXPECT_LE(m.at("loss_bound"), m.at("train_loss_mean"));

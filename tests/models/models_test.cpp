@@ -20,14 +20,17 @@ TEST(LinearModel, ClosedFormGradientIsAutogradsGradient) {
   for (const auto& p : model->parameters()) slow.push_back(p.grad().clone());
   ASSERT_TRUE(model->has_closed_form());
   model->backward(x, slope);
-  for (size_t i = 0; i < slow.size(); ++i) EXPECT_TRUE(torch::allclose(model->parameters()[i].grad(), slow[i], 1e-5, 1e-6));
+  for (size_t i = 0; i < slow.size(); ++i)
+    EXPECT_TRUE(torch::allclose(model->parameters()[i].grad(), slow[i], 1e-5, 1e-6));
 }
 
 TEST(LinearModel, Learns) { expect_model_learns("linear"); }
 
 TEST(Mlp, HasTheLayersOfThePaper) {  // 600-1024-512-256-128-100
-  const auto model = model_of("{name: mlp, hidden: [1024, 512, 256, 128], activation: tanh}", {{600}, 100, 0});
-  const int64_t expected = 600 * 1024 + 1024 + 1024 * 512 + 512 + 512 * 256 + 256 + 256 * 128 + 128 + 128 * 100 + 100;
+  const auto model =
+      model_of("{name: mlp, hidden: [1024, 512, 256, 128], activation: tanh}", {{600}, 100, 0});
+  const int64_t expected =
+      600 * 1024 + 1024 + 1024 * 512 + 512 + 512 * 256 + 256 + 256 * 128 + 128 + 128 * 100 + 100;
   EXPECT_EQ(parameter_count(*model), expected);
 }
 
@@ -51,8 +54,10 @@ TEST(Mlp, EqualsItsFormula) {
 TEST(Mlp, Learns) { expect_model_learns("{name: mlp, hidden: [16, 8]}"); }
 
 TEST(Mlp, RefusesAnEmptyLayer) {
-  expect_config_error("model", "{name: mlp, hidden: [8, 0]}", "each of hidden must be at least 1, not 0");
-  expect_config_error("model", "{name: mlp, hidden: 8}", "hidden must be a list of integers, not 8");
+  expect_config_error("model", "{name: mlp, hidden: [8, 0]}",
+                      "each of hidden must be at least 1, not 0");
+  expect_config_error("model", "{name: mlp, hidden: 8}",
+                      "hidden must be a list of integers, not 8");
 }
 
 }  // namespace

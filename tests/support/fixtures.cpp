@@ -31,8 +31,9 @@ class Scripted final : public Model {
 
 Schedule schedule_of(const std::string& yaml) {
   Problems problems;
-  const auto value = merged(parse_yaml("{epochs: 5, batch: 16, optimizer: {lr: 0.1, momentum: 0.9}}", ""),
-                            parse_yaml(yaml == "{}" ? "{epochs: 5}" : yaml, ""));
+  const auto value =
+      merged(parse_yaml("{epochs: 5, batch: 16, optimizer: {lr: 0.1, momentum: 0.9}}", ""),
+             parse_yaml(yaml == "{}" ? "{epochs: 5}" : yaml, ""));
   Keys keys(value, new_reading("train", problems));
   Schedule schedule(keys);
   keys.finish();
@@ -46,12 +47,18 @@ Observation observation(const Tensor& logits, const Tensor& y, const Tensor& mem
 
 }  // namespace
 
-std::shared_ptr<Attack> attack_of(const std::string& yaml) { return built<AttackRegistry>("attack", yaml); }
-std::shared_ptr<Measure> measure_of(const std::string& yaml) { return built<MeasureRegistry>("measure", yaml); }
+std::shared_ptr<Attack> attack_of(const std::string& yaml) {
+  return built<AttackRegistry>("attack", yaml);
+}
+std::shared_ptr<Measure> measure_of(const std::string& yaml) {
+  return built<MeasureRegistry>("measure", yaml);
+}
 std::shared_ptr<Model> model_of(const std::string& yaml, const Shape& shape) {
   return built<ModelRegistry>("model", yaml, shape);
 }
-Dataset dataset_of(const std::string& yaml) { return built<SourceRegistry>("dataset", yaml)->load(); }
+Dataset dataset_of(const std::string& yaml) {
+  return built<SourceRegistry>("dataset", yaml)->load();
+}
 
 Chain chain_of(const std::string& yaml) {
   Problems problems;
@@ -79,8 +86,11 @@ double loss_of(const std::string& yaml, double p) {
   const StillStep still(std::make_shared<Scripted>(torch::zeros({2, 2})), split);
   const auto step = still.step();
   const auto logits = confidences({p});
-  const auto batch = chain.batch({zeros(1), torch::zeros({1, 2}, torch::kDouble), zeros(1), {}}, step);
-  return chain.loss(BaseLoss("cross_entropy")(logits, batch, 1), logits, batch, step).mean().item<double>();
+  const auto batch =
+      chain.batch({zeros(1), torch::zeros({1, 2}, torch::kDouble), zeros(1), {}}, step);
+  return chain.loss(BaseLoss("cross_entropy")(logits, batch, 1), logits, batch, step)
+      .mean()
+      .item<double>();
 }
 
 StillStep::StillStep(std::shared_ptr<Model> model, Split split, double expected_batch)
@@ -89,10 +99,12 @@ StillStep::StillStep(std::shared_ptr<Model> model, Split split, double expected_
 }
 
 Step StillStep::step() const {
-  return {0, 1, 0, *model_, *optimizer_, split_, stream_, torch::kDouble, torch::kCPU, expected_batch_};
+  return {
+      0, 1, 0, *model_, *optimizer_, split_, stream_, torch::kDouble, torch::kCPU, expected_batch_};
 }
 
-std::map<std::string, double> measured(const std::string& yaml, const Tensor& logits, const Tensor& y) {
+std::map<std::string, double> measured(const std::string& yaml, const Tensor& logits,
+                                       const Tensor& y) {
   const auto n = y.size(0);
   const Dataset piece{torch::eye(n), y, logits.size(1)};
   const Split split{piece, piece, {}, {}, {}};
@@ -107,14 +119,18 @@ std::map<std::string, double> measured(const std::string& yaml, const Tensor& lo
 }
 
 Split small_split(int64_t records, int64_t features, int64_t classes, bool reference) {
-  const auto data = dataset_of(fmt::format("{{name: gaussian, records: {}, features: {}, classes: {}, separation: 2}}",
-                                           3 * records, features, classes));
-  const auto piece = [&](int64_t i) { return data.at(torch::arange(i * records, (i + 1) * records)); };
+  const auto data = dataset_of(
+      fmt::format("{{name: gaussian, records: {}, features: {}, classes: {}, separation: 2}}",
+                  3 * records, features, classes));
+  const auto piece = [&](int64_t i) {
+    return data.at(torch::arange(i * records, (i + 1) * records));
+  };
   return {piece(0), piece(1), reference ? piece(2) : Dataset{}, {}, {}};
 }
 
-SmallTraining train_small(const std::string& chain_yaml, const Split& split, const std::string& train_yaml,
-                          const std::string& model, uint64_t seed, const std::set<int64_t>& snapshots) {
+SmallTraining train_small(const std::string& chain_yaml, const Split& split,
+                          const std::string& train_yaml, const std::string& model, uint64_t seed,
+                          const std::set<int64_t>& snapshots) {
   auto chain = chain_of(chain_yaml);
   const auto schedule = schedule_of(train_yaml);
   SmallTraining result;
@@ -129,7 +145,8 @@ SmallTraining train_small(const std::string& chain_yaml, const Split& split, con
                     .snapshots = snapshots,
                     .on_snapshot =
                         [&](int64_t epoch, Model& at) {
-                          for (const auto& p : at.parameters()) result.snapshots[epoch].push_back(p.detach().clone());
+                          for (const auto& p : at.parameters())
+                            result.snapshots[epoch].push_back(p.detach().clone());
                         },
                     .on_epoch = [&](const EpochRow& row) { result.rows.push_back(row); }};
   for (const auto& link : chain.links()) {
@@ -139,7 +156,8 @@ SmallTraining train_small(const std::string& chain_yaml, const Split& split, con
       for (const auto& spec : before.defenses) specs.push_back(to_flow(spec));
       const auto members = before.members.defined() ? split.train.at(before.members) : split.train;
       const Split part{members, split.test, split.reference, split.population, split.tune};
-      const auto teacher = train_small(specs.empty() ? "none" : "[" + joined(specs) + "]", part, train_yaml, model, seed);
+      const auto teacher = train_small(specs.empty() ? "none" : "[" + joined(specs) + "]", part,
+                                       train_yaml, model, seed);
       plan.first.back().push_back({teacher.model, schedule.type, torch::kCPU});
     }
   }
@@ -176,20 +194,23 @@ void expect_attack_works(const std::string& yaml) {
   const auto member = torch::arange(400).lt(200);
   const auto area = [&](const Tensor& logits) {
     const auto target = observation(logits, y, {});
-    const auto scores = attack->run(Scene(target, {}, attack->needs(), Stream(0))).scores.to(torch::kDouble);
+    const auto scores =
+        attack->run(Scene(target, {}, attack->needs(), Stream(0))).scores.to(torch::kDouble);
     const auto flags = member.to(torch::kUInt8);
     return score({scores.const_data_ptr<double>(), 400}, {flags.const_data_ptr<uint8_t>(), 400},
                  {flags.const_data_ptr<uint8_t>(), 400});
   };
   const auto strong = area(queried_logits(*model, {}, x, torch::kFloat32, torch::kCPU));
-  EXPECT_GT(strong.auc_interval.low, 0.5) << "an overfitted model must be attacked clearly above chance";
+  EXPECT_GT(strong.auc_interval.low, 0.5)
+      << "an overfitted model must be attacked clearly above chance";
   // Covers in about 95 % of seeds; this one is fixed.
   const auto blind = area(torch::randn({400, 4}, Stream(7).generator(), torch::kFloat));
   EXPECT_LT(blind.auc_interval.low, 0.5);
   EXPECT_GT(blind.auc_interval.high, 0.5);
 }
 
-void expect_config_error(const std::string& kind, const std::string& yaml, const std::string& message) {
+void expect_config_error(const std::string& kind, const std::string& yaml,
+                         const std::string& message) {
   try {
     if (kind == "attack") attack_of(yaml);
     if (kind == "defense") chain_of(yaml);

@@ -35,7 +35,8 @@ double loss_of(const std::string& yaml, double p);
 
 /// Metrics of a measure's `trained` for a model that answers with `logits` on members and
 /// non-members alike.
-std::map<std::string, double> measured(const std::string& yaml, const Tensor& logits, const Tensor& y);
+std::map<std::string, double> measured(const std::string& yaml, const Tensor& logits,
+                                       const Tensor& y);
 
 /// A step of a training that is not going on, for calling hooks directly.
 class StillStep {
@@ -52,7 +53,8 @@ class StillStep {
 };
 
 /// A small split: `records` members and as many others, normal records round class means.
-Split small_split(int64_t records = 60, int64_t features = 6, int64_t classes = 3, bool reference = false);
+Split small_split(int64_t records = 60, int64_t features = 6, int64_t classes = 3,
+                  bool reference = false);
 
 /// What a training leaves behind.
 struct SmallTraining {
@@ -62,7 +64,8 @@ struct SmallTraining {
 };
 
 /// Trains a small network on `split`; `train` holds keys of `train` on top of 5 epochs of batch 16.
-SmallTraining train_small(const std::string& chain, const Split& split = small_split(), const std::string& train = "{}",
+SmallTraining train_small(const std::string& chain, const Split& split = small_split(),
+                          const std::string& train = "{}",
                           const std::string& model = "{name: mlp, hidden: [8]}", uint64_t seed = 1,
                           const std::set<int64_t>& snapshots = {});
 
@@ -80,6 +83,7 @@ void expect_model_learns(const std::string& yaml);
 void expect_attack_works(const std::string& yaml);
 
 /// Building the component fails with exactly this message (after its line:column).
-void expect_config_error(const std::string& kind, const std::string& yaml, const std::string& message);
+void expect_config_error(const std::string& kind, const std::string& yaml,
+                         const std::string& message);
 
 }  // namespace imprint

@@ -1,0 +1,38 @@
+#include "framework/runs/addresses.h"
+
+#include <algorithm>
+
+#include "framework/config/digest.h"
+
+namespace imprint {
+
+std::string chain_address(const Chain& chain, bool with_late) {
+  std::string text;
+  for (const auto& link : chain.links()) {
+    const auto& hooks = training_hooks();
+    const bool trains = std::any_of(hooks.begin(), hooks.end(),
+                                    [&](const auto& h) { return link.about->has_hook(h); });
+    // A defense that acts only after training leaves the training as it is.
+    if (!trains && (!with_late || link.about->hooks.empty())) continue;
+    text += link.about->name + "\n" + link.reading->address(with_late) + "\n" +
+            link.about->digest() + "\n";
+  }
+  return text;
+}
+
+std::string training_code() {
+  static const auto digest = Sha256()
+                                 .field(build_version())
+                                 .field(folder_digest("framework/data"))
+                                 .field(folder_digest("framework/training"))
+                                 .hex();
+  return digest;
+}
+
+std::string privacy_code() {
+  static const auto digest =
+      Sha256().field(training_code()).field(folder_digest("framework/privacy")).hex();
+  return digest;
+}
+
+}  // namespace imprint
