@@ -79,13 +79,15 @@ class AdversarialRegularization final : public Defense {
         queried_logits(step.model, {}, reference.x, step.type, step.device).to(step.device);
     auto generator = step.stream.at("attacker", static_cast<uint64_t>(step.epoch)).generator();
     const auto order = torch::randperm(train.size(), generator, torch::kLong);
+    const auto pick = [&](const Tensor& logits, const Tensor& y, const Tensor& rows) {
+      const auto index = rows.to(step.device);
+      return attacker_->forward(logits.index_select(0, index), y.to(step.device).index_select(0, index));
+    };
     for (const auto& in : order.split(batch_)) {
       const auto out = torch::randint(0, reference.size(), in.sizes(), generator, torch::kLong);
       optimizer_->zero_grad();
-      const auto h_in =
-          attacker_->forward(members.index_select(0, in), train.y.index_select(0, in));
-      const auto h_out =
-          attacker_->forward(others.index_select(0, out), reference.y.index_select(0, out));
+      const auto h_in = pick(members, train.y, in);
+      const auto h_out = pick(others, reference.y, out);
       (torch::softplus(-h_in).mean() + torch::softplus(h_out).mean()).backward();
       optimizer_->step();
     }

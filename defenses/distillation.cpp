@@ -16,8 +16,8 @@ class Distillation final : public Defense {
 
   std::vector<Training> first(int64_t, const Stream&) const override { return {Training{}}; }
 
-  void data(Split& split, const std::vector<Trained>& first, const Stream&) override {
-    teacher_ = (first.front().logits(split.train.x) / temperature_).log_softmax(1);
+  void data(Split&, const std::vector<Trained>& first, const Stream&) override {
+    teacher_ = (first.front().logits(first.front().members.x) / temperature_).log_softmax(1);
   }
 
   Tensor loss(Tensor losses, const Tensor& logits, const Batch& batch, const Step&) override {

@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
 #include "framework/cli/commands.h"
-#include "framework/privacy/attack.h"
-#include "framework/training/measure.h"
+#include "framework/runs/experiment.h"
 
 namespace imprint {
 namespace {
@@ -21,7 +20,16 @@ void add_all(const Registry<Interface, Args...>& registry, std::vector<Declared>
     static const Value no_keys;
     Problems ignored;  // required keys are missing, of course
     auto keys = new_reading(item.about.kind, ignored);
-    const auto component = item.make(Keys(no_keys, keys), args...);
+    Keys own(no_keys, keys);
+    const auto component = item.make(own, args...);
+    if constexpr (std::is_same_v<Interface, Attack>) {
+      AttackChoice unused;
+      read_attack_keys(own, unused);
+    }
+    if constexpr (std::is_same_v<Interface, Source>) {
+      DataChoice unused;
+      read_data_keys(own, unused);
+    }
     Declared declared{item.about, keys, ""};
     if constexpr (std::is_same_v<Interface, Attack>) declared.threat = component->needs().words();
     all.push_back(std::move(declared));
@@ -55,10 +63,11 @@ void print_explanation(const Declared& declared) {
   }
   fmt::print("  keys\n");
   for (const auto& key : declared.keys->docs) {
-    fmt::print("    {:<16} {}{}; default {}\n", key.path, key.type,
-               key.range.empty() ? "" : ", " + key.range, key.fallback);
+    fmt::print("    {:<16} {}{}; {}\n", key.path, key.type,
+               key.range.empty() ? "" : ", " + key.range,
+               key.fallback == "required" ? key.fallback : "default " + key.fallback);
     fmt::print("    {:<16}   {}{}\n", "", key.doc,
-               key.late ? " (late: another value retrains nothing)" : "");
+               key.late ? " (late: does not change the training)" : "");
   }
 }
 

@@ -17,7 +17,15 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   command.add_option("--store", options.store,
                      "folder of reusable results (default: $IMPRINT_STORE, else store)");
   command.add_option("--plugin", options.plugins, "shared object with further components")
-      ->expected(1);
+      ->allow_extra_args(false);
+}
+
+void refuse_unknown(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> known;
+  for (const auto* command : app.get_subcommands({})) known.push_back(command->get_name());
+  if (std::find(known.begin(), known.end(), word) == known.end())
+    throw ConfigError(fmt::format("there is no command '{}'{} (commands: {})", word,
+                                  did_you_mean(word, known), joined(known)));
 }
 
 int run_program(int argc, char** argv) {
@@ -46,13 +54,13 @@ int run_program(int argc, char** argv) {
   auto* list = app.add_subcommand("list", "lists models, attacks, defenses, datasets and measures");
   list->add_option("KIND", word, "models, attacks, defenses, datasets or measures");
   list->add_option("--plugin", options.plugins, "shared object with further components")
-      ->expected(1);
+      ->allow_extra_args(false);
   list->callback([&] { code = list_command(word, options.plugins); });
 
   auto* explain = app.add_subcommand("explain", "keys, paper and threat model of a component");
   explain->add_option("NAME", word, "a name that 'imprint list' shows")->required();
   explain->add_option("--plugin", options.plugins, "shared object with further components")
-      ->expected(1);
+      ->allow_extra_args(false);
   explain->callback([&] { code = explain_command(word, options.plugins); });
 
   auto* fresh = app.add_subcommand("new", "writes a new component, its test and its example");
@@ -63,6 +71,7 @@ int run_program(int argc, char** argv) {
   auto* doctor = app.add_subcommand("doctor", "LibTorch, kernels, speed, and what is missing");
   doctor->callback([&] { code = doctor_command(); });
 
+  if (argc > 1 && argv[1][0] != '-') refuse_unknown(app, argv[1]);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

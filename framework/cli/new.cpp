@@ -51,27 +51,32 @@ int new_command(const std::string& kind, const std::string& name) {
   for (const auto& [known, folder] : component_folders()) kinds.push_back(known);
   const auto found = component_folders().find(kind);
   if (found == component_folders().end())
-    throw ConfigError(fmt::format("there is no kind '{}'{} (kinds: {})", kind, did_you_mean(kind, kinds), joined(kinds)));
+    throw ConfigError(fmt::format("there is no kind '{}'{} (kinds: {})", kind,
+                                  did_you_mean(kind, kinds), joined(kinds)));
   if (!std::regex_match(name, std::regex("[a-z][a-z0-9_]*")))
-    throw ConfigError(fmt::format("'{}' is no name for a component; use lower_case_with_underscores", name));
+    throw ConfigError(
+        fmt::format("'{}' is no name for a component; use lower_case_with_underscores", name));
   const char* home = std::getenv("IMPRINT_HOME");
   const fs::path root = home == nullptr ? "." : home;
   const auto templates = root / "framework/cli/templates" / kind;
   if (!fs::exists(templates))
-    throw ConfigError(fmt::format("'{}' is no source tree of Imprint; call ./imprint new there", fs::absolute(root).string()));
+    throw ConfigError(fmt::format("'{}' is no source tree of Imprint; call ./imprint new there",
+                                  fs::absolute(root).string()));
   const auto plural = kind + "s";
   const std::vector<std::pair<fs::path, std::string>> files{
       {fs::path(found->second) / (name + ".cpp"), "component.in"},
       {fs::path("tests") / plural / (name + "_test.cpp"), "test.in"},
       {fs::path("configs") / plural / (name + ".yaml"), "config.in"}};
   for (const auto& [file, from] : files)
-    if (fs::exists(root / file)) throw ConfigError(fmt::format("{} exists already; nothing was written", file.string()));
+    if (fs::exists(root / file))
+      throw ConfigError(fmt::format("{} exists already; nothing was written", file.string()));
   for (const auto& [file, from] : files) {
     fs::create_directories((root / file).parent_path());
     write_file(root / file, filled(read_file(templates / from), name));
     fmt::print("wrote {}\n", file.string());
   }
-  fmt::print("next: ./imprint test -R {}, then ./imprint run {}\n", camel(name), files.back().first.string());
+  fmt::print("next: ./imprint test -R {}, then ./imprint run {}\n", camel(name),
+             files.back().first.string());
   return 0;
 }
 

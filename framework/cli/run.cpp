@@ -1,5 +1,6 @@
 #include <ATen/Parallel.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -43,10 +44,18 @@ struct Ready {
 
 Ready prepare(const RunOptions& options) {
   Ready ready;
-  ready.experiment = read_experiment(load(options), fs::path(options.file).stem().string());
   Problems problems;
-  read_figures(ready.experiment.figures, problems);
-  ready.claims = read_claims(ready.experiment.expect, problems);
+  const auto root = load(options);
+  try {
+    ready.experiment = read_experiment(root, fs::path(options.file).stem().string());
+  } catch (const ConfigError& error) {
+    problems.add({}, error.what());
+  }
+  static const Value none;
+  const auto* figures = root.find("figures");
+  const auto* expect = root.find("expect");
+  read_figures(figures == nullptr ? none : *figures, problems);
+  ready.claims = read_claims(expect == nullptr ? none : *expect, problems);
   problems.raise();
   ready.plan = make_plan(ready.experiment);
   return ready;
@@ -93,6 +102,14 @@ void write_results(const fs::path& folder, const Ready& ready, const Results& re
   }
 }
 
+// One event file per cell stays open; the usual limit is a thousand.
+void allow_many_files() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 void log_line(const fs::path& folder, const nlohmann::json& json) {
   std::ofstream(folder / "log.jsonl", std::ios::app) << json.dump() << "\n";
 }
@@ -122,10 +139,12 @@ std::string read_share(const std::string& file) {
 
 int run_command(const RunOptions& options) {
   at::set_num_threads(1);
+  allow_many_files();
   auto ready = prepare(options);
   const Store store(store_folder(options));
-  const auto folder =
+  const auto opened =
       open_run_folder(options.out, ready.experiment.name, ready.experiment.resolved);
+  const auto& folder = opened.path;
   write_file(folder / "config.yaml", to_yaml(ready.experiment.resolved));
   write_file(folder / "environment.json", environment().dump(1) + "\n");
   const auto open = todo(ready.plan, store);
@@ -177,12 +196,13 @@ int run_command(const RunOptions& options) {
   results.verdicts = judge(ready.claims, results);
   events.finish(results);
   write_results(folder, ready, results, store);
-  if (outcome.failed.empty()) finish_run_folder(folder);
+  const bool complete = todo(ready.plan, store).jobs == 0;
+  if (complete) finish_run_folder(folder);
   fmt::print("{}\n", console_table(results, terminal_width()));
   fmt::print("report       {}\n", (folder / "report.html").string());
   fmt::print("results      {}\n", (folder / "results.csv").string());
   fmt::print("TensorBoard  ./imprint tensorboard {}\n", folder.string());
-  return outcome.failed.empty() ? 0 : 1;
+  return complete ? 0 : 1;
 }
 
 int check_command(const RunOptions& options) {

@@ -66,6 +66,8 @@ void apply_override(Value& root, const std::string& argument) {
   const auto equals = argument.find('=');
   if (equals == std::string::npos || equals == 0)
     throw ConfigError(mark.prefix() + "expected key=value, such as train.epochs=5");
+  if (argument.starts_with("base="))
+    throw ConfigError(mark.prefix() + "base stands in a file; it cannot be given here");
   const auto text = argument.substr(equals + 1);
   Value value;
   if (!text.empty()) {

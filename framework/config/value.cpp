@@ -209,4 +209,15 @@ void set_path(Value& root, const std::string& path, Value value, const Mark& mar
   *node = std::move(value);
 }
 
+Value* at_path(Value& root, const std::string& path) {
+  Value* node = &root;
+  for (const auto& step : parse_path(path, {})) {
+    node = node->find(step.key);
+    for (const auto index : step.indices)
+      node = node != nullptr && index < node->items.size() ? &node->items[index] : nullptr;
+    if (node == nullptr) return nullptr;
+  }
+  return node;
+}
+
 }  // namespace imprint

@@ -64,6 +64,9 @@ Value merged(const Value& under, const Value& over);
 /// `mark` for a path that leads nowhere.
 void set_path(Value& root, const std::string& path, Value value, const Mark& mark);
 
+/// The value at such a path, or null.
+Value* at_path(Value& root, const std::string& path);
+
 /// One point of a sweep: the tree without `!sweep`, and what was chosen, path by path.
 struct Variant {
   Value value;

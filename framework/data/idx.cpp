@@ -64,7 +64,7 @@ class ByteReader {
 
 std::optional<fs::path> either(const fs::path& folder, const std::string& name) {
   for (const auto& file : {folder / name, folder / (name + ".gz")})
-    if (fs::exists(file)) return file;
+    if (std::error_code unreadable; fs::exists(file, unreadable)) return file;
   return std::nullopt;
 }
 

@@ -20,6 +20,9 @@ Moments moments(const Tensor& values) {
 // Largest difference of the two normal distribution functions: it is attained where the densities
 // are equal, at the roots of a quadratic (Theorem 6.1 of Liu et al. 2024 with the best threshold).
 double gaussian_advantage(const Moments& in, const Moments& out) {
+  for (const double each : {in.mean, in.deviation, out.mean, out.deviation})
+    if (!std::isfinite(each)) return std::numeric_limits<double>::quiet_NaN();
+  // Losses without spread are told apart wherever they differ at all.
   if (in.deviation == 0 || out.deviation == 0) return in.mean == out.mean ? 0 : 1;
   const double a = 1 / (out.deviation * out.deviation) - 1 / (in.deviation * in.deviation);
   const double b =

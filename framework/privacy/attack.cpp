@@ -32,7 +32,7 @@ Findings checked(Findings findings, const Scene& scene) {
               "an attack must give one score per candidate");
   findings.scores = findings.scores.to(torch::kDouble);
   TORCH_CHECK(!findings.scores.isnan().any().item<bool>(),
-              "an attack gave a score that is not a number");
+              "an attack gave a score that is not a number; has the training diverged?");
   return findings;
 }
 
@@ -47,7 +47,9 @@ AttackRegistry& AttackRegistry::instance() {
 Findings run_attack(Attack& attack, const Scene& scene, bool per_class) {
   auto findings = checked(attack.run(scene), scene);
   const Rehearsal rehearsal(scene);
-  if (findings.decisions.defined() || !rehearsal.possible()) return findings;
+  if (findings.decisions.defined()) return findings;
+  TORCH_CHECK(rehearsal.possible(),
+              "an attack without decisions of its own needs a shadow to fit its threshold on");
   const auto practice = rehearsal.scene();
   const auto practised = checked(attack.run(practice), practice);
   const auto limits =

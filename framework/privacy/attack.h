@@ -31,8 +31,7 @@ using AttackRegistry = Registry<Attack>;
 
 /// Runs an attack on the target of a scene. Where it makes no decision of its own, it is run on
 /// shadow 0 playing the target, and the best threshold there (one per class, or one for all;
-/// classes the shadow lacks use the one for all) decides. `decisions` is always set afterwards,
-/// except when there is no shadow to fit on.
+/// classes the shadow lacks use the one for all) decides. `decisions` is always set afterwards.
 Findings run_attack(Attack& attack, const Scene& scene, bool per_class);
 
 }  // namespace imprint

@@ -1,6 +1,6 @@
-// Build tool: digest_sources OUT.cpp PREFIX FILE...
+// Build tool: digest_sources OUT.cpp PREFIX LABEL FILE...
 // Writes a C++ file that records the digest of every FILE, comments and white space aside, under
-// its path relative to PREFIX. Reformatting a component must not retrain anything.
+// LABEL and its path relative to PREFIX. Reformatting a component must not retrain anything.
 #include <cctype>
 #include <filesystem>
 #include <fstream>
@@ -72,14 +72,14 @@ std::string bare(const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3) {
-    std::cerr << "usage: digest_sources OUT.cpp PREFIX FILE...\n";
+  if (argc < 4) {
+    std::cerr << "usage: digest_sources OUT.cpp PREFIX LABEL FILE...\n";
     return 2;
   }
   std::ostringstream out;
   out << "#include \"framework/registry/sources.h\"\n\nnamespace {\nconst imprint::SourceDigests "
          "digests(std::map<std::string, std::string>{\n";
-  for (int i = 3; i < argc; ++i) {
+  for (int i = 4; i < argc; ++i) {
     std::ifstream file(argv[i], std::ios::binary);
     std::ostringstream text;
     text << file.rdbuf();
@@ -87,8 +87,8 @@ int main(int argc, char** argv) {
       std::cerr << "digest_sources: cannot read " << argv[i] << "\n";
       return 1;
     }
-    out << "    {\"" << std::filesystem::relative(argv[i], argv[2]).generic_string() << "\", \""
-        << imprint::sha256(bare(text.str())) << "\"},\n";
+    out << "    {\"" << argv[3] << std::filesystem::relative(argv[i], argv[2]).generic_string()
+        << "\", \"" << imprint::sha256(bare(text.str())) << "\"},\n";
   }
   out << "});\n}  // namespace\n\n"
          "#ifdef IMPRINT_PLUGIN\n"

@@ -3,10 +3,12 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <chrono>
 #include <filesystem>
 
 #include "framework/config/digest.h"
 #include "framework/config/problems.h"
+#include "framework/registry/registry.h"
 
 namespace imprint {
 namespace {
@@ -20,7 +22,10 @@ std::map<std::string, std::string>& all_digests() {
 
 std::string source_digest(const std::string& file) {
   const auto found = all_digests().find(file);
-  return found == all_digests().end() ? "unrecorded" : found->second;
+  if (found != all_digests().end()) return found->second;
+  // Never the same twice, so that nothing made by unknown code is reused.
+  static const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  return fmt::format("unrecorded {}", now);
 }
 
 std::string folder_digest(const std::string& folder) {
@@ -48,6 +53,7 @@ void load_plugin(const std::string& path, const Mark& mark) {
     refuse("is no Imprint plugin (build it with imprint_plugin() of find_package(Imprint))");
   if (version() != build_version())
     refuse(fmt::format("was built for {}, this is {}; rebuild it", version(), build_version()));
+  if (!duplicate_registrations().empty()) refuse("clashes: " + duplicate_registrations().back());
 }
 
 }  // namespace imprint

@@ -3,8 +3,8 @@
 #include <set>
 
 #include "framework/data/npz.h"
-#include "framework/runs/machine.h"
 #include "framework/runs/history.h"
+#include "framework/runs/machine.h"
 
 namespace imprint {
 namespace {

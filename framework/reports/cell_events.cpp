@@ -12,9 +12,10 @@ CellEvents::CellEvents(std::filesystem::path folder, const Experiment& experimen
   for (size_t i = 0; i < plan.cells.size(); ++i) cells_of_[plan.cells[i].train].push_back(i);
   for (const auto& [address, cells] : cells_of_) {
     if (!store.has("train", address)) continue;
+    replayed_.insert(address);
     std::istringstream lines(read_file(store.at("train", address) / "history.jsonl"));
     for (std::string line; std::getline(lines, line);)
-      epoch(address, epoch_row_from(nlohmann::json::parse(line)));
+      write(address, epoch_row_from(nlohmann::json::parse(line)));
   }
 }
 
@@ -28,6 +29,11 @@ TensorBoardLogger& CellEvents::logger(size_t cell) {
 }
 
 void CellEvents::epoch(const std::string& train, const EpochRow& row) {
+  // Repeated for one more snapshot or measure: its history is here already.
+  if (!replayed_.contains(train)) write(train, row);
+}
+
+void CellEvents::write(const std::string& train, const EpochRow& row) {
   const auto found = cells_of_.find(train);
   if (found == cells_of_.end()) return;
   for (const auto cell : found->second) {

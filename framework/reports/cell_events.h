@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "framework/reports/results.h"
@@ -24,12 +25,14 @@ class CellEvents {
 
  private:
   TensorBoardLogger& logger(size_t cell);
+  void write(const std::string& train, const EpochRow& row);
 
   std::filesystem::path folder_;
   const Experiment& experiment_;
   const Plan& plan_;
   const Store& store_;
   std::map<std::string, std::vector<size_t>> cells_of_;  ///< training -> cells
+  std::set<std::string> replayed_;  ///< trainings whose history was stored
   std::map<size_t, TensorBoardLogger> loggers_;
 };
 

@@ -9,11 +9,8 @@ namespace imprint {
 std::string chain_address(const Chain& chain, bool with_late) {
   std::string text;
   for (const auto& link : chain.links()) {
-    const auto& hooks = training_hooks();
-    const bool trains = std::any_of(hooks.begin(), hooks.end(),
-                                    [&](const auto& h) { return link.about->has_hook(h); });
     // A defense that acts only after training leaves the training as it is.
-    if (!trains && (!with_late || link.about->hooks.empty())) continue;
+    if (!Chain::trains(link) && (!with_late || link.about->hooks.empty())) continue;
     text += link.about->name + "\n" + link.reading->address(with_late) + "\n" +
             link.about->digest() + "\n";
   }

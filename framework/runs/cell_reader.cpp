@@ -1,5 +1,7 @@
 #include "framework/runs/cell_reader.h"
 
+#include <set>
+
 #include "framework/runs/sweep.h"
 
 namespace imprint {
@@ -24,43 +26,43 @@ class CellReader {
  public:
   CellReader(const Value& root, Problems& problems) : root_(root), problems_(problems) {}
 
-  void read(Cell& cell, Value* resolved) {
-    read_data(cell, resolved);
-    read_model(cell, resolved);
-    read_training(cell, resolved);
+  void read(Cell& cell, Defaults& defaults) {
+    read_data(cell, defaults);
+    read_model(cell, defaults);
+    read_training(cell, defaults);
     cell.shadows = read_shadows(root_.find("shadows"), problems_);
     const auto* device = root_.find("device");
     cell.device = choose_device(device == nullptr ? "auto" : device->text,
                                 device == nullptr ? root_.mark : device->mark, problems_);
-    if (const auto* measures = root_.find("measures")) {
-      for (const auto& item : measures->items) {
-        const auto built = build(MeasureRegistry::instance(), "measure", item, problems_, {});
-        if (built) cell.measures.push_back(with_name(built));
-      }
-      fill(resolved, "measures", Value::list(cell.measures));
-    }
+    read_measures(cell);
   }
 
  private:
-  void read_data(Cell& cell, Value* resolved) {
+  void read_measures(Cell& cell) {
+    const auto* measures = root_.find("measures");
+    if (measures == nullptr) return;
+    if (!measures->is_list()) {
+      problems_.add(measures->mark, "measures must be a list, such as [loss_distribution]");
+      return;
+    }
+    for (const auto& item : measures->items) {
+      const auto built = build(MeasureRegistry::instance(), "measure", item, problems_, {});
+      if (built) cell.measures.push_back(with_name(built));
+    }
+  }
+
+  void read_data(Cell& cell, Defaults& defaults) {
     const auto* spec = required("data");
     if (spec == nullptr) return;
     auto& data = cell.data;
     data.mark = spec->mark;
     data.split_mark = spec->find("split") == nullptr ? spec->mark : spec->find("split")->mark;
-    data.source = build(SourceRegistry::instance(), "dataset", *spec, problems_, [&](Keys& keys) {
-      data.protocol = std::make_shared<Protocol>(keys.section("split"));
-      data.keep_classes =
-          keys.integers("keep_classes", {}).at_least(0).doc("only records of these classes").get();
-      data.limit = keys.integer("limit", 0)
-                       .at_least(0)
-                       .doc("at most that many records, chosen at random")
-                       .get();
-    });
-    if (data.source) fill(resolved, "data", with_name(data.source));
+    data.source = build(SourceRegistry::instance(), "dataset", *spec, problems_,
+                        [&](Keys& keys) { read_data_keys(keys, data); });
+    if (data.source) defaults.add("data", with_name(data.source));
   }
 
-  void read_model(Cell& cell, Value* resolved) {
+  void read_model(Cell& cell, Defaults& defaults) {
     const auto* spec = required("model");
     if (spec == nullptr) return;
     // A shape that any model accepts: only keys are read here.
@@ -70,10 +72,10 @@ class CellReader {
     cell.model = built.about->name;
     cell.model_spec = with_name(built);
     cell.model_address = built.reading->address(true) + "\n" + built.about->digest();
-    fill(resolved, "model", cell.model_spec);
+    defaults.add("model", cell.model_spec);
   }
 
-  void read_training(Cell& cell, Value* resolved) {
+  void read_training(Cell& cell, Defaults& defaults) {
     static const Value nothing;
     const auto* spec = root_.find("train");
     auto reading = new_reading("train", problems_);
@@ -84,9 +86,9 @@ class CellReader {
     }
     cell.schedule = std::make_shared<Schedule>(keys);
     keys.finish();
-    cell.schedule_address = reading->address(true);
+    cell.schedule_address = schedule_address(*reading, *cell.schedule);
     cell.schedule_keys = reading->resolved();
-    fill(resolved, "train", cell.schedule_keys);
+    defaults.add("train", cell.schedule_keys);
   }
 
   const Value* required(const std::string& key) {
@@ -96,10 +98,12 @@ class CellReader {
     return spec;
   }
 
-  static void fill(Value* resolved, const std::string& key, const Value& defaults) {
-    if (resolved == nullptr) return;
-    const auto* written = resolved->find(key);
-    resolved->set(key, written == nullptr ? defaults : with_defaults(*written, defaults));
+  // Sampling depends on the defense and is added by the plan; 1e2 and 100 are the same batch.
+  static std::string schedule_address(KeyLog keys, const Schedule& schedule) {
+    std::erase_if(keys.values, [](const KeyValue& each) {
+      return each.path == "sampling" || each.path == "batch";
+    });
+    return keys.address(true) + fmt::format("\nbatch: {}", schedule.batch);
   }
 
   const Value& root_;
@@ -108,8 +112,23 @@ class CellReader {
 
 }  // namespace
 
-void read_sections(const Value& root, Cell& cell, Value* resolved, Problems& problems) {
-  CellReader(root, problems).read(cell, resolved);
+void read_data_keys(Keys& keys, DataChoice& data) {
+  data.protocol = std::make_shared<Protocol>(keys.section("split"));
+  data.keep_classes = keys.integers("keep_classes", {})
+                          .at_least(0)
+                          .doc("only records of these classes, renumbered; empty: all")
+                          .get();
+  data.limit = keys.integer("limit", 0)
+                   .at_least(0)
+                   .doc("at most that many records, chosen at random; 0: all")
+                   .get();
+  const std::set<int64_t> distinct(data.keep_classes.begin(), data.keep_classes.end());
+  if (distinct.size() != data.keep_classes.size() || distinct.size() == 1)
+    keys.problem("keep_classes", "keep_classes must name at least two different classes");
+}
+
+void read_sections(const Value& root, Cell& cell, Defaults& defaults, Problems& problems) {
+  CellReader(root, problems).read(cell, defaults);
 }
 
 }  // namespace imprint

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <regex>
 #include <set>
 
 #include "framework/runs/cell_reader.h"
+#include "framework/runs/machine.h"
 #include "framework/runs/sweep.h"
 
 namespace imprint {
@@ -31,7 +33,7 @@ std::vector<int64_t> read_seeds(Keys& keys) {
   return {0};
 }
 
-void check_chain(Cell& cell, const Chain& chain, Problems& problems) {
+void check_chain(const Cell& cell, const Chain& chain, Problems& problems) {
   if (!cell.schedule || !cell.data.protocol) return;
   for (const auto& link : chain.links()) {
     const auto demands = link.component->demands();
@@ -42,13 +44,10 @@ void check_chain(Cell& cell, const Chain& chain, Problems& problems) {
                       "data.split.protocol: five_way (for this entry alone: with: "
                       "{{data.split.protocol: five_way}})",
                       link.about->name, cell.data.protocol->name));
-    if (!demands.sampling || *demands.sampling == cell.schedule->sampling) continue;
-    if (cell.schedule->sampling_given)
-      problems.add(cell.chain_mark,
-                   fmt::format("defense '{}' needs train.sampling: {}, not {}", link.about->name,
-                               *demands.sampling, cell.schedule->sampling));
-    cell.schedule->sampling = *demands.sampling;
-    cell.schedule_address += "\nsampling: " + *demands.sampling;
+    const auto& sampling = cell.schedule->sampling;
+    if (demands.sampling && sampling != "auto" && sampling != *demands.sampling)
+      problems.add(cell.chain_mark, fmt::format("defense '{}' needs train.sampling: {}, not {}",
+                                                link.about->name, *demands.sampling, sampling));
   }
   const auto released = chain.release();
   if (released && *released > cell.schedule->epochs)
@@ -57,52 +56,66 @@ void check_chain(Cell& cell, const Chain& chain, Problems& problems) {
                              cell.schedule->epochs));
 }
 
-std::vector<AttackChoice> read_attacks(const Value* list, Problems& problems, Value* resolved) {
+void check_shadows(const Cell& cell, const Mark& mark, Problems& problems) {
+  for (const auto& choice : cell.attacks) {
+    const auto needed = shadows_needed(choice, 1);
+    if (cell.shadows.count < needed)
+      problems.add(mark, fmt::format("attack '{}' needs at least {} shadow{}, not {}", choice.label,
+                                     needed, needed == 1 ? "" : "s", cell.shadows.count));
+  }
+}
+
+std::vector<AttackChoice> read_attacks(const Value* list, Problems& problems, Defaults& defaults) {
   std::vector<AttackChoice> attacks;
   if (list == nullptr) return attacks;
-  if (!list->is_list()) {
-    problems.add(list->mark, "attacks must be a list, such as [loss, entropy]");
-    return attacks;
-  }
   std::set<std::string> labels;
   for (size_t i = 0; i < list->items.size(); ++i) {
     for (const auto& variant : expand_sweeps(list->items[i])) {
       AttackChoice choice;
-      choice.attack =
-          build(AttackRegistry::instance(), "attack", variant.value, problems, [&](Keys& keys) {
-            choice.label = keys.text("label", "").doc("name in tables and figures").get();
-            choice.per_class = keys.choice("threshold", {"per_class", "global"})
-                                   .doc("one threshold per class, or one for all")
-                                   .get() == "per_class";
-          });
+      choice.attack = build(AttackRegistry::instance(), "attack", variant.value, problems,
+                            [&](Keys& keys) { read_attack_keys(keys, choice); });
       if (!choice.attack) continue;
       if (choice.label.empty()) choice.label = choice.attack.about->name;
       if (!variant.choices.empty()) choice.label += " (" + choice_words(variant.choices) + ")";
       if (!labels.insert(choice.label).second)
         problems.add(variant.value.mark,
                      fmt::format("two attacks are called '{}'; give one a label", choice.label));
-      if (resolved != nullptr) {
-        auto& item = resolved->find("attacks")->items[i];
-        item = with_defaults(item.is_map() ? item : Value::map(), with_name(choice.attack));
-      }
+      defaults.add(fmt::format("attacks[{}]", i), with_name(choice.attack));
       attacks.push_back(std::move(choice));
     }
   }
   return attacks;
 }
 
-void read_top_level(const Value& root, Problems& problems) {
+// False: something has the wrong kind, and reading on would only confuse.
+bool read_top_level(const Value& root, Problems& problems) {
   Keys keys(root, new_reading("the experiment", problems));
   for (const auto* known :
        {"name", "base", "plugins", "data", "model", "train", "defenses", "attacks", "measures",
         "shadows", "seeds", "device", "figures", "expect"})
     keys.raw(known);
   keys.finish();
-  for (const auto* list : {"defenses", "measures", "figures", "expect", "plugins"}) {
+  bool usable = true;
+  for (const auto* list : {"defenses", "attacks", "measures", "figures", "expect", "plugins"}) {
     const auto* value = root.find(list);
-    if (value != nullptr && !value->is_list())
-      problems.add(value->mark, fmt::format("{} must be a list", list));
+    if (value == nullptr || (value->is_list() && !value->sweep)) continue;
+    problems.add(value->mark,
+                 std::string(list) +
+                     (value->sweep ? " cannot be swept; list its entries" : " must be a list"));
+    usable = false;
   }
+  return usable;
+}
+
+std::string read_name(const Value& root, const std::string& fallback, Problems& problems) {
+  const auto* name = root.find("name");
+  const auto text = name == nullptr ? fallback : name->text;
+  const bool odd = text.empty() || text.front() == '.' || text == "latest" ||
+                   text.find_first_of("/\\ \n\t") != std::string::npos;
+  if (odd)
+    problems.add(name == nullptr ? root.mark : name->mark,
+                 "name must be a word without spaces, slashes and a dot in front, and not latest");
+  return text;
 }
 
 // Loads the plugins and writes where they were found: a path in a file is relative to that file.
@@ -110,7 +123,8 @@ void load_plugins(Value& root) {
   auto* plugins = root.find("plugins");
   if (plugins == nullptr) return;
   for (auto& item : plugins->items) {
-    if (!item.is_scalar()) throw ConfigError(item.mark.prefix() + "a plugin is the path of a shared object");
+    if (!item.is_scalar())
+      throw ConfigError(item.mark.prefix() + "a plugin is the path of a shared object");
     std::filesystem::path path = item.text;
     if (item.mark.line > 0) path = std::filesystem::path(item.mark.file).parent_path() / path;
     load_plugin(path.lexically_normal().string(), item.mark);
@@ -129,21 +143,30 @@ void add_seeds(const Cell& cell, const std::vector<int64_t>& seeds, std::vector<
 }  // namespace
 
 torch::Device choose_device(const std::string& word, const Mark& mark, Problems& problems) {
-  const bool cuda = word == "cuda" || word.starts_with("cuda:");
-  if (word == "cpu" || (word == "auto" && !torch::hasCUDA())) return torch::kCPU;
-  if (word != "auto" && !cuda) {
+  if (word == "cpu" || (word == "auto" && !sees_gpu())) return torch::kCPU;
+  if (word != "auto" && !std::regex_match(word, std::regex("cuda(:[0-9]{1,2})?")))
     problems.add(mark,
                  fmt::format("device must be one of auto, cpu, cuda, cuda:1, not '{}'", word));
-    return torch::kCPU;
-  }
-  if (!torch::hasCUDA()) {
-    problems.add(
-        mark, fmt::format(
-                  "device: {} asks for a GPU, and this LibTorch sees none; use device: auto or cpu",
-                  word));
-    return torch::kCPU;
-  }
-  return torch::Device(word == "auto" ? "cuda" : word);
+  else if (!sees_gpu())
+    problems.add(mark, fmt::format("device: {} asks for a GPU, and this LibTorch sees none; use "
+                                   "device: auto or cpu",
+                                   word));
+  else
+    return torch::Device(word == "auto" ? "cuda" : word);
+  return torch::kCPU;
+}
+
+void read_attack_keys(Keys& keys, AttackChoice& choice) {
+  if (const auto* label = keys.raw("label")) choice.label = label->text;
+  choice.per_class = keys.choice("threshold", {"per_class", "global"})
+                         .doc("one threshold per class, or one for all")
+                         .get() == "per_class";
+}
+
+int64_t shadows_needed(const AttackChoice& choice, int64_t all) {
+  const auto needs = choice.attack.component->needs();
+  if (needs.shadows) return std::max<int64_t>(all, needs.decides ? 1 : 2);
+  return needs.decides ? 0 : 1;
 }
 
 Chain build_chain(const std::vector<Value>& specs, Problems& problems) {
@@ -160,45 +183,42 @@ Chain build_chain(const std::vector<Value>& specs, Problems& problems) {
 
 Experiment read_experiment(Value root, const std::string& fallback_name) {
   Problems problems;
-  read_top_level(root, problems);
-  problems.raise();
+  if (!read_top_level(root, problems)) problems.raise();
   load_plugins(root);
   Experiment experiment;
-  const auto* name = root.find("name");
-  experiment.name = name == nullptr ? fallback_name : name->text;
-  const bool odd =
-      experiment.name.empty() || experiment.name.find_first_of("/\\ \n\t") != std::string::npos;
-  if (odd)
-    problems.add(name == nullptr ? root.mark : name->mark,
-                 "name must be a word without spaces and slashes");
+  Defaults defaults;
+  experiment.name = read_name(root, fallback_name, problems);
   experiment.resolved = root;
   experiment.resolved.set("name", Value::scalar(experiment.name));
   Keys keys(root, new_reading("the experiment", problems));
   const auto seeds = read_seeds(keys);
-  const auto attacks = read_attacks(root.find("attacks"), problems, &experiment.resolved);
+  const auto attacks = read_attacks(root.find("attacks"), problems, defaults);
   if (const auto* figures = root.find("figures")) experiment.figures = *figures;
   if (const auto* expect = root.find("expect")) experiment.expect = *expect;
-  bool first = true;
   for (auto& point : defense_points(root, problems)) {
     Cell cell;
     cell.label = point.label;
     cell.swept = point.swept;
     cell.attacks = attacks;
-    read_sections(point.root, cell, first ? &experiment.resolved : nullptr, problems);
     cell.chain_mark = point.mark;
+    read_sections(point.root, cell, defaults, problems);
     const auto chain = build_chain(point.chain, problems);
     std::vector<std::string> names;
     for (const auto& link : chain.links()) {
       names.push_back(link.about->name);
       cell.chain.push_back(with_name(link));
+      const auto place = point.is_chain ? fmt::format("[{}]", names.size() - 1) : "";
+      if (root.find("defenses") != nullptr)
+        defaults.add(fmt::format("defenses[{}]{}", point.entry, place), cell.chain.back());
     }
     cell.defense = joined(names, "+");
-    fill_defense(experiment.resolved, point, cell.chain);
     check_chain(cell, chain, problems);
+    check_shadows(cell, root.find("shadows") == nullptr ? root.mark : root.find("shadows")->mark,
+                  problems);
     add_seeds(cell, seeds, experiment.cells);
-    first = false;
   }
   problems.raise();
+  defaults.write(experiment.resolved);
   return experiment;
 }
 

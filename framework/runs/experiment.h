@@ -70,6 +70,14 @@ struct Experiment {
 /// plugins it names. Throws ConfigError with all problems.
 Experiment read_experiment(Value root, const std::string& fallback_name);
 
+/// The keys that the framework itself reads from every attack, and from every data set.
+void read_attack_keys(Keys& keys, AttackChoice& choice);
+void read_data_keys(Keys& keys, DataChoice& data);
+
+/// How many of `all` shadows an attack is given: none if it decides without, the first for a
+/// threshold, else all (at least what it needs).
+int64_t shadows_needed(const AttackChoice& choice, int64_t all);
+
 /// Builds a fresh chain (defenses have state) from resolved YAML.
 Chain build_chain(const std::vector<Value>& specs, Problems& problems);
 

@@ -3,6 +3,8 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -44,6 +46,17 @@ std::string cpu_kind() {
   return kind;
 }
 
+bool sees_gpu() {
+  static const bool seen = [] {
+    const auto child = ::fork();
+    if (child == 0) ::_exit(at::hasCUDA() ? 1 : 0);
+    int status = 0;
+    return child > 0 && ::waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 1;
+  }();
+  return seen;
+}
+
 nlohmann::json environment() {
   return {{"imprint", build_version()},
           {"commit", commit()},
@@ -53,7 +66,7 @@ nlohmann::json environment() {
           {"threads_per_worker", 1},
           {"mkl", at::hasMKL()},
           {"onednn", at::hasMKLDNN()},
-          {"cuda", at::hasCUDA()},
+          {"cuda", sees_gpu()},
           {"kernels", at::show_config()}};
 }
 

@@ -40,7 +40,10 @@ class Planner {
       }
     }
     const auto& [data, digest] = loaded_.at(source);
-    if (data.empty()) return nullptr;
+    if (data.empty()) {
+      problems_.add(choice.mark, "no records are left: see keep_classes");
+      return nullptr;
+    }
     if (cell.schedule->loss.one_output() && data.classes != 2)
       problems_.add(choice.mark,
                     fmt::format("this train.loss has one output and needs two classes, the data "
@@ -54,25 +57,26 @@ class Planner {
     auto partition = deal(protocol, data.size(), stream, choice.split_mark, problems_);
     const auto split = partition.digest();
     const auto address = Sha256().field(digest).field(split).hex();
-    return deals_[key] = std::make_shared<Deal>(Deal{data, std::move(partition), stream, split, address});
+    return deals_[key] =
+               std::make_shared<Deal>(Deal{data, std::move(partition), stream, split, address});
   }
 
   CellJobs plan_cell(const Cell& cell, const std::shared_ptr<const Deal>& deal) {
     CellJobs jobs;
-    std::vector<std::string> shadows;
-    const bool needed =
-        std::any_of(cell.attacks.begin(), cell.attacks.end(), [](const auto& choice) {
-          const auto needs = choice.attack.component->needs();
-          return needs.shadows || !needs.decides;
-        });
     const auto target = release_of(cell, cell.chain, deal, 0);
     jobs.train = target.train;
     jobs.signals = add_signals(target);
-    for (int64_t i = 1; needed && i <= cell.shadows.count; ++i)
+    int64_t wanted = 0;
+    for (const auto& choice : cell.attacks)
+      wanted = std::max(wanted, shadows_needed(choice, cell.shadows.count));
+    std::vector<std::string> shadows;
+    for (int64_t i = 1; i <= wanted; ++i)
       shadows.push_back(add_signals(
           release_of(cell, cell.shadows.defended ? cell.chain : std::vector<Value>{}, deal, i)));
-    for (const auto& choice : cell.attacks)
-      jobs.attacks.push_back(add_attack(choice, jobs.signals, shadows, cell));
+    for (const auto& choice : cell.attacks) {
+      const auto given = shadows.begin() + shadows_needed(choice, cell.shadows.count);
+      jobs.attacks.push_back(add_attack(choice, jobs.signals, {shadows.begin(), given}, cell));
+    }
     for (const auto& spec : cell.measures) add_measure(spec, target, jobs);
     return jobs;
   }
@@ -103,10 +107,12 @@ class Planner {
         after.push_back(first.back().back());
       }
     }
+    const auto schedule = schedule_for(chain, *cell.schedule);
     Sha256 digest;
     digest.field("train").field(training_code()).field(deal->address).field(std::to_string(index));
     digest.field(std::to_string(stream.seed()))
         .field(cell.schedule_address)
+        .field(schedule->sampling)
         .field(cell.model_address);
     digest.field(chain_address(chain, false)).field(cell.device.str()).field(joined(after));
     if (members.defined()) digest.field(Dataset{members, members, 0}.digest());
@@ -115,7 +121,7 @@ class Planner {
     plan_.trainings.emplace(address, TrainJob{address,
                                               deal,
                                               index,
-                                              cell.schedule,
+                                              schedule,
                                               cell.schedule_keys,
                                               cell.model_spec,
                                               specs,
@@ -130,6 +136,17 @@ class Planner {
                           fmt::format("train {} of {}", what, cell.id),
                           static_cast<double>(count * cell.schedule->epochs)});
     return address;
+  }
+
+  // With the sampling that this chain needs, whoever else is in the cell.
+  static std::shared_ptr<const Schedule> schedule_for(const Chain& chain, const Schedule& cell) {
+    auto schedule = std::make_shared<Schedule>(cell);
+    for (const auto& link : chain.links())
+      if (const auto sampling = link.component->demands().sampling;
+          sampling && cell.sampling == "auto")
+        schedule->sampling = *sampling;
+    if (schedule->sampling == "auto") schedule->sampling = "shuffle";
+    return schedule;
   }
 
   static int64_t train_size(const Deal& deal) {
@@ -168,7 +185,8 @@ class Planner {
             .second) {
       auto after = shadows;
       after.push_back(target);
-      plan_.jobs.push_back({Job::Kind::attack, address, after, "attack " + choice.label, 1});
+      plan_.jobs.push_back({Job::Kind::attack, address, after,
+                            fmt::format("attack {} on {}", choice.label, cell.id), 1});
     }
     return address;
   }
@@ -229,9 +247,11 @@ bool Plan::stored(const Job& job, const Store& store) const {
   if (!store.has(job.folder(), job.address)) return false;
   if (job.kind != Job::Kind::train) return true;
   const auto& training = trainings.at(job.address);
-  const bool snapshots = std::all_of(
-      training.snapshots.begin(), training.snapshots.end(),
-      [&](int64_t epoch) { return store.has("snapshot", snapshot_address(job.address, epoch)); });
+  auto wanted = training.snapshots;
+  wanted.insert(training.schedule->epochs);
+  const bool snapshots = std::all_of(wanted.begin(), wanted.end(), [&](int64_t epoch) {
+    return store.has("snapshot", snapshot_address(job.address, epoch));
+  });
   return snapshots &&
          std::all_of(training.measures.begin(), training.measures.end(),
                      [&](const auto& each) { return store.has("measure", each.first); });

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <algorithm>
 #include <ctime>
 
 #include "framework/config/digest.h"
@@ -14,6 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr auto finished_mark = ".finished";
+constexpr auto lock_file = ".lock";
 
 std::string timestamp() {
   const auto now = std::time(nullptr);
@@ -24,15 +25,40 @@ std::string timestamp() {
   return text;
 }
 
-std::optional<fs::path> unfinished(const fs::path& folder, const std::string& hash) {
-  std::optional<fs::path> newest;
+std::optional<RunFolder> locked(const fs::path& folder) {
+  auto lock = FileLock::attempt(folder / lock_file, false);
+  if (!lock) return std::nullopt;
+  return RunFolder{folder, std::move(*lock)};
+}
+
+std::optional<RunFolder> unfinished(const fs::path& parent, const std::string& hash) {
+  std::vector<fs::path> found;
   std::error_code none;
-  for (const auto& entry : fs::directory_iterator(folder, none)) {
+  for (const auto& entry : fs::directory_iterator(parent, none)) {
     const auto name = entry.path().filename().string();
-    if (!name.ends_with("-" + hash) || fs::exists(entry.path() / finished_mark)) continue;
-    if (!newest || name > newest->filename().string()) newest = entry.path();
+    if (name.ends_with("-" + hash) && !fs::exists(entry.path() / finished_mark))
+      found.push_back(entry.path());
   }
-  return newest;
+  std::sort(found.rbegin(), found.rend());
+  for (const auto& folder : found)
+    if (auto mine = locked(folder)) return mine;
+  return std::nullopt;
+}
+
+// A folder of this second's name, or with a number behind it where that one is taken.
+RunFolder fresh(const fs::path& parent, const std::string& hash) {
+  for (int i = 1;; ++i) {
+    const auto folder =
+        parent / fmt::format("{}{}-{}", timestamp(), i == 1 ? "" : fmt::format(".{}", i), hash);
+    std::error_code error;
+    fs::create_directories(parent, error);
+    const bool made = !error && fs::create_directory(folder, error);
+    if (error)
+      throw ConfigError(fmt::format("the run folder '{}' cannot be written: {}", folder.string(),
+                                    error.message()));
+    if (!made) continue;
+    if (auto mine = locked(folder)) return std::move(*mine);
+  }
 }
 
 // Replaced by rename, so that the link always leads somewhere.
@@ -46,20 +72,13 @@ void link_latest(const fs::path& out, const fs::path& folder) {
 
 }  // namespace
 
-fs::path open_run_folder(const fs::path& out, const std::string& name, const Value& resolved) {
+RunFolder open_run_folder(const fs::path& out, const std::string& name, const Value& resolved) {
   const auto hash = sha256(to_yaml(resolved)).substr(0, 8);
-  const auto parent = out / name;
-  auto folder = unfinished(parent, hash).value_or(parent / (timestamp() + "-" + hash));
-  // A second finished run within one second gets a name of its own.
-  for (int i = 2; fs::exists(folder / finished_mark); ++i)
-    folder = parent / fmt::format("{}.{}-{}", timestamp(), i, hash);
-  std::error_code error;
-  fs::create_directories(folder / "records", error);
-  if (error || ::access(folder.c_str(), W_OK) != 0)
-    throw ConfigError(fmt::format("the run folder '{}' cannot be written: {}", folder.string(),
-                                  error ? error.message() : std::strerror(errno)));
-  link_latest(out, folder);
-  return folder;
+  auto folder = unfinished(out / name, hash);
+  if (!folder) folder.emplace(fresh(out / name, hash));
+  fs::create_directories(folder->path / "records");
+  link_latest(out, folder->path);
+  return std::move(*folder);
 }
 
 void finish_run_folder(const fs::path& folder) { write_file(folder / finished_mark, ""); }

@@ -1,7 +1,6 @@
 #include "framework/runs/store.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -90,31 +89,8 @@ nlohmann::json Store::json(const std::string& kind, const std::string& address,
   return nlohmann::json::parse(read_file(at(kind, address) / file));
 }
 
-bool Store::lease(const std::string& address) const {
-  const auto file = root_ / "leases" / address;
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (descriptor >= 0) {
-      const auto pid = std::to_string(::getpid());
-      const bool wrote =
-          ::write(descriptor, pid.data(), pid.size()) == static_cast<ssize_t>(pid.size());
-      ::close(descriptor);
-      return wrote;
-    }
-    if (errno != EEXIST) return true;
-    std::ifstream stream(file);
-    pid_t holder = 0;
-    const bool alive = !(stream >> holder) || ::kill(holder, 0) == 0 || errno != ESRCH;
-    if (alive) return false;
-    std::error_code ignored;
-    fs::remove(file, ignored);
-  }
-  return false;
-}
-
-void Store::release(const std::string& address) const {
-  std::error_code ignored;
-  fs::remove(root_ / "leases" / address, ignored);
+std::optional<FileLock> Store::lease(const std::string& address) const {
+  return FileLock::attempt(root_ / "leases" / address, true);
 }
 
 Draft::Draft(const Store& store, std::string kind, std::string address)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "framework/data/dataset.h"
+#include "framework/runs/lock.h"
 
 namespace imprint {
 
@@ -27,10 +28,9 @@ class Store {
   nlohmann::json json(const std::string& kind, const std::string& address,
                       const std::string& file) const;
 
-  /// Taken by the worker that does a job; a courtesy, not needed for correctness. Leases of
-  /// processes that have died on this machine are void.
-  bool lease(const std::string& address) const;
-  void release(const std::string& address) const;
+  /// Taken by the worker that does a job, so that others leave it alone; a courtesy, not needed for
+  /// correctness.
+  std::optional<FileLock> lease(const std::string& address) const;
 
  private:
   std::filesystem::path root_;

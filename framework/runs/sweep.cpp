@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace imprint {
 namespace {
@@ -69,6 +70,13 @@ std::string written(const Value& value) {
   return number ? canonical(*number) : value.is_scalar() ? value.text : to_flow(value);
 }
 
+// The sections that differ from point to point: what `with` may change and a sweep may stand in.
+const std::set<std::string>& with_roots() {
+  static const std::set<std::string> roots{"data",  "device",  "measures",
+                                           "model", "shadows", "train"};
+  return roots;
+}
+
 void apply_with(Value& root, const std::vector<Value>& chain, Problems& problems) {
   const auto* with = reserved(chain, "with");
   if (with == nullptr) return;
@@ -76,7 +84,15 @@ void apply_with(Value& root, const std::vector<Value>& chain, Problems& problems
     problems.add(with->mark, "with must be a map of overrides, such as {train.epochs: 30}");
     return;
   }
-  for (const auto& entry : with->entries) set_path(root, entry.key, entry.value, entry.mark);
+  for (const auto& entry : with->entries) {
+    const auto first = entry.key.substr(0, entry.key.find_first_of(".["));
+    const std::vector<std::string> known(with_roots().begin(), with_roots().end());
+    if (with_roots().contains(first))
+      set_path(root, entry.key, entry.value, entry.mark);
+    else
+      problems.add(entry.mark, fmt::format("with cannot change '{}'{} (it can: {})", first,
+                                           did_you_mean(first, known), joined(known)));
+  }
 }
 
 void add_points(const Variant& base, const Value& entry, size_t number, const std::string& label,
@@ -87,6 +103,7 @@ void add_points(const Variant& base, const Value& entry, size_t number, const st
     point.chain = links_of(variant.value);
     point.mark = variant.value.mark;
     point.entry = number;
+    point.is_chain = variant.value.is_list();
     point.label = label;
     apply_with(point.root, point.chain, problems);
     for (const auto& [path, value] : base.choices) point.swept.emplace_back(path, written(value));
@@ -100,10 +117,7 @@ void add_points(const Variant& base, const Value& entry, size_t number, const st
 
 std::vector<DefensePoint> defense_points(const Value& root, Problems& problems) {
   auto rest = root;
-  std::erase_if(rest.entries, [](const Entry& entry) {
-    return entry.key == "defenses" || entry.key == "attacks" || entry.key == "figures" ||
-           entry.key == "expect";
-  });
+  std::erase_if(rest.entries, [](const Entry& entry) { return !with_roots().contains(entry.key); });
   auto none = Value::scalar("none");
   none.mark = root.mark;
   const auto* list = root.find("defenses");
@@ -155,16 +169,36 @@ Value with_defaults(const Value& written, const Value& defaults) {
   return all;
 }
 
-void fill_defense(Value& resolved, const DefensePoint& point, const std::vector<Value>& chain) {
-  auto* list = resolved.find("defenses");
-  if (list == nullptr) {
-    resolved.set("defenses", Value::list(chain));
+Value agreed(const Value& a, const Value& b) {
+  auto common = a;
+  common.entries.clear();
+  for (const auto& entry : a.entries) {
+    const auto* other = b.find(entry.key);
+    if (other == nullptr) continue;
+    if (entry.value.is_map() && other->is_map())
+      common.entries.push_back({entry.key, entry.mark, agreed(entry.value, *other)});
+    else if (to_flow(entry.value) == to_flow(*other))
+      common.entries.push_back(entry);
+  }
+  return common;
+}
+
+void Defaults::add(const std::string& key, const Value& resolved) {
+  for (auto& [known, value] : sections_) {
+    if (known != key) continue;
+    value = agreed(value, resolved);
     return;
   }
-  auto& entry = list->items[point.entry];
-  for (size_t i = 0; i < chain.size(); ++i) {
-    auto& link = entry.is_list() && !entry.sweep ? entry.items[i] : entry;
-    link = with_defaults(link, chain[i]);
+  sections_.emplace_back(key, resolved);
+}
+
+void Defaults::write(Value& root) const {
+  for (const auto& [path, defaults] : sections_) {
+    auto* written = at_path(root, path);
+    if (written == nullptr)
+      set_path(root, path, defaults, {});
+    else if (!written->sweep)
+      *written = with_defaults(*written, defaults);
   }
 }
 

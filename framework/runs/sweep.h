@@ -14,7 +14,8 @@ struct DefensePoint {
   Value root;                ///< without sweeps, and with the entry's `with` applied
   std::vector<Value> chain;  ///< the entry's defenses
   Mark mark;
-  size_t entry = 0;  ///< its place in `defenses`
+  size_t entry = 0;       ///< its place in `defenses`
+  bool is_chain = false;  ///< the entry is a list
   std::string label;
   std::vector<std::pair<std::string, std::string>> swept;
 };
@@ -44,7 +45,20 @@ Value with_name(const Built<Interface>& built) {
   return map;
 }
 
-/// Writes a chain's defaults into the entry of `defenses` it came from.
-void fill_defense(Value& resolved, const DefensePoint& point, const std::vector<Value>& chain);
+/// What two maps agree on, at every depth.
+Value agreed(const Value& a, const Value& b);
+
+/// The resolved sections of all points. Only what all of them agree on is a default that can be
+/// written into the file: a sweep or a `with` may give each point another.
+class Defaults {
+ public:
+  /// Adds one point's section, such as "train"; `key` may be a path such as "defenses[2]".
+  void add(const std::string& key, const Value& resolved);
+  /// Writes the defaults where the file says nothing; swept entries are left alone.
+  void write(Value& root) const;
+
+ private:
+  std::vector<std::pair<std::string, Value>> sections_;
+};
 
 }  // namespace imprint

@@ -62,7 +62,7 @@ Released load_release(const Plan& plan, const Release& release, const Store& sto
   State rest(State::Direction::load);
   rest.tensors = store.tensors("snapshot", address, "defenses");
   released.chain.state(rest);
-  released.trained = {model, training.schedule->type, training.device};
+  released.trained = {model, training.schedule->type, training.device, split.train};
   released.chain.trained(*model, split, training.stream.at("trained"));
   return released;
 }
@@ -149,7 +149,11 @@ void do_training(const Plan& plan, const TrainJob& training, const Store& store,
   for (auto& watcher : watching)
     training_plan.measures.push_back({watcher.measure.component.get(), &watcher.log});
   const auto model = train(training_plan);
-  write_snapshot(store, training, training.schedule->epochs, *model, chain);
+  // A defense may have stopped before an epoch that is to be released: the last weights stand for
+  // it.
+  auto wanted = training.snapshots;
+  wanted.insert(training.schedule->epochs);
+  for (const auto epoch : wanted) write_snapshot(store, training, epoch, *model, chain);
   for (const auto& watcher : watching) write_metrics(store, watcher.address, watcher.log);
   Draft draft(store, "train", training.address);
   draft.text("history.jsonl", history_text(rows));
@@ -161,7 +165,7 @@ void do_training(const Plan& plan, const TrainJob& training, const Store& store,
 // Per test record, whether the released model classifies it correctly.
 Tensor test_correct(Released& released, const View& seen, const Answers& answers) {
   if (!seen.test_is_non_members) {
-    const auto& [model, type, device] = released.trained;
+    const auto& [model, type, device, members] = released.trained;
     const auto test = ask(*model, released.chain, seen.split.test.x, type, device);
     return test.log_p.argmax(1).eq(seen.split.test.y);
   }
@@ -172,7 +176,7 @@ void do_signals(const Plan& plan, const SignalsJob& job, const Store& store) {
   const auto& training = plan.trainings.at(job.release.train);
   const auto seen = view_of(training);
   auto released = load_release(plan, job.release, store, seen.split);
-  const auto& [model, type, device] = released.trained;
+  const auto& [model, type, device, members] = released.trained;
   const auto answers = ask(*model, released.chain, seen.candidates.x, type, device);
   std::map<std::string, Tensor> tensors{{"y", seen.candidates.y},
                                         {"member", seen.member},
@@ -212,7 +216,7 @@ void do_measure(const Plan& plan, const MeasureJob& job, const Store& store) {
   const auto& training = plan.trainings.at(job.release.train);
   const auto seen = view_of(training);
   auto released = load_release(plan, job.release, store, seen.split);
-  const auto& [model, type, device] = released.trained;
+  const auto& [model, type, device, members] = released.trained;
   Evaluation evaluation(*model, released.chain, seen.split, type, device);
   Problems problems;
   const auto measure = build(MeasureRegistry::instance(), "measure", job.spec, problems, {});

@@ -6,12 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <fstream>
 #include <thread>
 
 #include "framework/runs/history.h"
+#include "framework/runs/worker.h"
 
 namespace imprint {
 namespace {
@@ -20,99 +21,6 @@ namespace fs = std::filesystem;
 volatile sig_atomic_t interrupted = 0;
 
 void on_signal(int) { interrupted = 1; }
-
-// One line per event, appended with one write, so that the reader never sees half a line for long.
-class ProgressFile {
- public:
-  explicit ProgressFile(const fs::path& file) : stream_(file, std::ios::app) {}
-  void put(const nlohmann::json& json) { stream_ << json.dump() + "\n" << std::flush; }
-
- private:
-  std::ofstream stream_;
-};
-
-// Takes jobs until none is left that it could do.
-class Worker {
- public:
-  Worker(const Plan& plan, const Store& store, const fs::path& folder, size_t number)
-      : plan_(plan),
-        store_(store),
-        failures_(folder / "failed"),
-        file_(folder / fmt::format("{}.jsonl", number)) {}
-
-  void run() {
-    while (!remaining().empty()) {
-      if (!take_one()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-  }
-
- private:
-  enum class Fate { open, done, failed };
-
-  Fate fate(const std::string& address) {
-    if (const auto found = known_.find(address); found != known_.end()) return found->second;
-    const auto& job = *std::find_if(plan_.jobs.begin(), plan_.jobs.end(),
-                                    [&](const Job& each) { return each.address == address; });
-    Fate now = Fate::open;
-    if (fs::exists(failures_ / address))
-      now = Fate::failed;
-    else if (plan_.stored(job, store_))
-      now = Fate::done;
-    if (now != Fate::open) known_[address] = now;
-    return now;
-  }
-
-  std::vector<const Job*> remaining() {
-    std::vector<const Job*> open;
-    for (const auto& job : plan_.jobs) {
-      if (fate(job.address) != Fate::open) continue;
-      const bool hopeless = std::any_of(job.after.begin(), job.after.end(), [&](const auto& each) {
-        return fate(each) == Fate::failed;
-      });
-      if (hopeless)
-        known_[job.address] = Fate::failed;
-      else
-        open.push_back(&job);
-    }
-    return open;
-  }
-
-  bool take_one() {
-    for (const auto* job : remaining()) {
-      const bool ready = std::all_of(job->after.begin(), job->after.end(),
-                                     [&](const auto& each) { return fate(each) == Fate::done; });
-      if (!ready || !store_.lease(job->address)) continue;
-      // It may have been finished between the look and the lease.
-      if (fate(job->address) == Fate::open) attempt(*job);
-      store_.release(job->address);
-      return true;
-    }
-    return false;
-  }
-
-  void attempt(const Job& job) {
-    file_.put({{"kind", "started"}, {"job", job.address}});
-    try {
-      do_job(plan_, job, store_, [&](const EpochRow& row) {
-        file_.put({{"kind", "epoch"}, {"job", job.address}, {"row", to_json(row)}});
-      });
-      file_.put({{"kind", "done"}, {"job", job.address}});
-    } catch (const std::exception& error) {
-      // LibTorch appends a stack trace after the first line; the user needs the sentence.
-      const std::string message = error.what();
-      write_file(failures_ / job.address, message);
-      file_.put({{"kind", "failed"},
-                 {"job", job.address},
-                 {"message", message.substr(0, message.find('\n'))}});
-    }
-  }
-
-  const Plan& plan_;
-  const Store& store_;
-  fs::path failures_;
-  ProgressFile file_;
-  std::map<std::string, Fate> known_;
-};
 
 pid_t start_worker(const Plan& plan, const Store& store, const fs::path& folder, size_t number) {
   const auto pid = ::fork();
@@ -123,7 +31,7 @@ pid_t start_worker(const Plan& plan, const Store& store, const fs::path& folder,
   int code = 0;
   try {
     at::set_num_threads(1);
-    Worker(plan, store, folder, number).run();
+    work_through(plan, store, folder, number);
   } catch (const std::exception& error) {
     fmt::print(stderr, "imprint: worker {}: {}\n", number, error.what());
     code = 1;
@@ -169,6 +77,64 @@ class Follower {
   std::vector<std::pair<fs::path, std::streamoff>> files_;
 };
 
+// The processes of one run, each with its number and the job it is at.
+class Crew {
+ public:
+  Crew(const Plan& plan, const Store& store, const fs::path& folder)
+      : plan_(plan), store_(store), folder_(folder) {}
+
+  void start(size_t number) {
+    const auto pid = start_worker(plan_, store_, folder_, number);
+    if (pid > 0) numbers_[pid] = number;
+    if (pid < 0 && numbers_.empty())
+      throw std::runtime_error(fmt::format("no worker could be started: {}", std::strerror(errno)));
+  }
+
+  bool empty() const { return numbers_.empty(); }
+
+  void hear(const Progress& progress) {
+    const bool busy =
+        progress.kind == Progress::Kind::started || progress.kind == Progress::Kind::epoch;
+    at_[progress.worker] = busy ? progress.address : "";
+  }
+
+  /// Buries the dead. A job that kills its worker has failed, and a new worker goes on with the
+  /// rest.
+  void look_after(const std::function<void()>& catch_up,
+                  const std::function<void(const Progress&)>& hear) {
+    int status = 0;
+    for (pid_t ended = 0; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+      const auto number = numbers_[ended];
+      numbers_.erase(ended);
+      const bool well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+      if (well || interrupted != 0) continue;
+      catch_up();
+      const auto address = at_[number];
+      const auto message =
+          WIFSIGNALED(status)
+              ? fmt::format(
+                    "its worker was killed by signal {} ({})", WTERMSIG(status),
+                    WTERMSIG(status) == SIGKILL ? "out of memory?" : strsignal(WTERMSIG(status)))
+              : fmt::format("its worker ended with code {}", WEXITSTATUS(status));
+      hear({Progress::Kind::failed, number, address, {}, message});
+      if (address.empty()) continue;
+      write_file(folder_ / "failed" / address, message);
+      start(number);
+    }
+  }
+
+  void kill() const {
+    for (const auto& [pid, number] : numbers_) ::kill(pid, SIGKILL);
+  }
+
+ private:
+  const Plan& plan_;
+  const Store& store_;
+  fs::path folder_;
+  std::map<pid_t, size_t> numbers_;
+  std::map<size_t, std::string> at_;
+};
+
 }  // namespace
 
 Outcome run_workers(const Plan& plan, const Store& store, size_t workers, const fs::path& folder,
@@ -177,34 +143,29 @@ Outcome run_workers(const Plan& plan, const Store& store, size_t workers, const 
   Outcome outcome;
   fs::remove_all(folder);
   fs::create_directories(folder / "failed");
-  std::set<pid_t> alive;
   std::fflush(nullptr);
-  for (size_t i = 0; i < workers; ++i) alive.insert(start_worker(plan, store, folder, i));
+  Crew crew(plan, store, folder);
+  for (size_t i = 0; i < workers; ++i) crew.start(i);
   interrupted = 0;
   auto* const old_interrupt = ::signal(SIGINT, on_signal);
   auto* const old_terminate = ::signal(SIGTERM, on_signal);
   Follower follower(folder, workers);
   const auto hear = [&](const Progress& progress) {
+    crew.hear(progress);
     if (progress.kind == Progress::Kind::done) ++outcome.done;
     if (progress.kind == Progress::Kind::failed)
       outcome.failed.emplace_back(progress.address, progress.message);
     listen(progress);
   };
-  while (!alive.empty()) {
-    int status = 0;
-    for (pid_t ended = 0; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
-      alive.erase(ended);
-      if (WIFSIGNALED(status) && interrupted == 0)
-        outcome.failed.emplace_back(
-            "", fmt::format("a worker was killed by signal {}", WTERMSIG(status)));
-    }
-    follower.poll(hear);
+  const auto catch_up = [&] { follower.poll(hear); };
+  while (!crew.empty()) {
+    crew.look_after(catch_up, hear);
+    catch_up();
     idle();
-    if (interrupted != 0)
-      for (const auto pid : alive) ::kill(pid, SIGKILL);
+    if (interrupted != 0) crew.kill();
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
   }
-  follower.poll(hear);
+  catch_up();
   ::signal(SIGINT, old_interrupt);
   ::signal(SIGTERM, old_terminate);
   outcome.interrupted = interrupted != 0;

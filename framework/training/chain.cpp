@@ -12,7 +12,7 @@ bool Chain::overrides(const std::string& hook) const {
 void Chain::data(Split& split, const std::vector<std::vector<Trained>>& first,
                  const Stream& stream) {
   for (size_t i = 0; i < links_.size(); ++i)
-    links_[i].component->data(split, first[i], stream.at("data", i));
+    links_[i].component->data(split, first[i], stream.at("data", number(i)));
 }
 
 void Chain::shape(Shape& shape) {
@@ -71,7 +71,22 @@ Tensor Chain::output(Tensor log_p, const Tensor& seeds) const {
 }
 
 void Chain::state(State& state) {
-  for (const auto& link : links_) link.component->state(state);
+  for (size_t i = 0; i < links_.size(); ++i) {
+    state.prefix = std::to_string(number(i)) + ".";
+    links_[i].component->state(state);
+  }
+  state.prefix.clear();
+}
+
+bool Chain::trains(const Built<Defense>& link) {
+  const auto& hooks = training_hooks();
+  return std::any_of(hooks.begin(), hooks.end(),
+                     [&](const auto& hook) { return link.about->has_hook(hook); });
+}
+
+uint64_t Chain::number(size_t link) const {
+  return static_cast<uint64_t>(
+      std::count_if(links_.begin(), links_.begin() + static_cast<std::ptrdiff_t>(link), trains));
 }
 
 }  // namespace imprint

@@ -30,7 +30,14 @@ class Chain {
 
   const std::vector<Built<Defense>>& links() const { return links_; }
 
+  /// Whether a link takes part in training, rather than only in what is released.
+  static bool trains(const Built<Defense>& link);
+
  private:
+  /// Numbers a link among those that train: the others leave training, and so its randomness and
+  /// state, as they are.
+  uint64_t number(size_t link) const;
+
   std::vector<Built<Defense>> links_;
 };
 

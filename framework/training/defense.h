@@ -64,6 +64,7 @@ struct Trained {
 
   torch::ScalarType type = torch::kFloat32;
   torch::Device device = torch::kCPU;
+  Dataset members;  ///< of the training that asked for it, before any defense's `data`
 };
 
 /// What a defense demands of the experiment around it.

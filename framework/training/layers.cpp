@@ -31,7 +31,10 @@ Tensor Linear::forward(const Tensor& x) {
 Tensor Dropout::forward(const Tensor& x) { return torch::dropout(x, rate_, is_training()); }
 
 Tape::Tape() : outer_(current_tape) { current_tape = this; }
-Tape::~Tape() { current_tape = outer_; }
+void Tape::close() {
+  if (open_) current_tape = outer_;
+  open_ = false;
+}
 Tape* Tape::current() { return current_tape; }
 
 PerRecord per_record(const Tape& tape, const Tensor& losses) {

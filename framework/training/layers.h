@@ -31,13 +31,16 @@ class Dropout : public torch::nn::Module {
   double rate_;
 };
 
-/// While alive, every layer run on this thread keeps its input and output here.
+/// Until it is closed, every layer run on this thread keeps its input and output here.
 class Tape {
  public:
   Tape();
-  ~Tape();
+  ~Tape() { close(); }
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
+
+  /// Stops recording; what was recorded stays.
+  void close();
 
   /// The tape that layers write to, or null.
   static Tape* current();
@@ -50,6 +53,7 @@ class Tape {
 
  private:
   Tape* outer_;
+  bool open_ = true;
 };
 
 /// Gradients of each record's own loss with respect to all parameters, never formed: a linear

@@ -60,7 +60,7 @@ Schedule::Schedule(Keys keys)
              .doc("learning rate")),
       momentum(keys.section("optimizer")
                    .number("momentum", optimizer == "adam" ? 0.9 : 0)
-                   .within(0, 1)
+                   .within(0, 0.9999)
                    .doc("of sgd; beta1 of adam")),
       weight_decay(
           keys.section("optimizer").number("weight_decay", 0).at_least(0).doc("on all parameters")),
@@ -70,10 +70,10 @@ Schedule::Schedule(Keys keys)
                      .doc("epochs after which the learning rate is multiplied by decay")),
       decay(keys.number("decay", 0.1).above(0).doc("at each milestone")),
       anneal(keys.choice("anneal", {"none", "cosine"}).doc("cosine: from lr to 0 over all epochs")),
-      sampling(
-          keys.choice("sampling", {"shuffle", "without_replacement", "with_replacement", "poisson"})
-              .doc("shuffle: a permutation per epoch; the others draw every step anew")),
-      sampling_given(keys.has("sampling")),
+      sampling(keys.choice("sampling", {"auto", "shuffle", "without_replacement",
+                                        "with_replacement", "poisson"})
+                   .doc("auto: what the defense needs, else shuffle, a permutation per epoch; the "
+                        "others draw every step anew")),
       loss(keys.choice("loss", BaseLoss::names())
                .doc("before any defense; the last three use one output and two classes")),
       type(precision_key(keys)),
@@ -114,7 +114,7 @@ std::vector<Tensor> draw_batches(const std::string& sampling, int64_t members, i
                                  const Stream& stream) {
   const auto size = batch == 0 ? members : std::min(batch, members);
   const auto steps = (members + size - 1) / size;
-  if (sampling == "shuffle") {
+  if (sampling == "shuffle" || sampling == "auto") {
     if (size == members) return {torch::arange(members)};
     const auto order = torch::randperm(members, stream.generator(), torch::kLong);
     auto split = order.split(size);

@@ -27,7 +27,6 @@ struct Schedule {
   double decay;
   std::string anneal;
   std::string sampling;
-  bool sampling_given;
   BaseLoss loss;
   torch::ScalarType type;
   Due record, evaluate;

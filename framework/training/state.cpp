@@ -8,10 +8,10 @@ namespace imprint {
 
 void State::tensor(const std::string& name, Tensor& value) {
   if (direction_ == Direction::save) {
-    tensors[name] = value.detach().clone();
+    tensors[prefix + name] = value.detach().clone();
     return;
   }
-  const auto found = tensors.find(name);
+  const auto found = tensors.find(prefix + name);
   TORCH_CHECK(found != tensors.end(), "the saved state has no '", name, "'");
   const torch::NoGradGuard no_grad;
   if (value.defined() && value.sizes() == found->second.sizes())
@@ -36,10 +36,10 @@ void State::optimizer(const std::string& name, torch::optim::Optimizer& optimize
     const auto bytes = stream.str();
     auto copy = torch::empty({static_cast<int64_t>(bytes.size())}, torch::kUInt8);
     std::copy(bytes.begin(), bytes.end(), copy.mutable_data_ptr<uint8_t>());
-    tensors[name] = copy;
+    tensors[prefix + name] = copy;
     return;
   }
-  const auto& saved = tensors.at(name);
+  const auto& saved = tensors.at(prefix + name);
   const auto* bytes = reinterpret_cast<const char*>(saved.const_data_ptr<uint8_t>());
   torch::serialize::InputArchive archive;
   archive.load_from(bytes, static_cast<size_t>(saved.numel()));

@@ -24,6 +24,7 @@ class State {
   void optimizer(const std::string& name, torch::optim::Optimizer& optimizer);
 
   std::map<std::string, Tensor> tensors;
+  std::string prefix;  ///< put before every name, so that two of a kind do not collide
 
  private:
   Direction direction_;

@@ -114,11 +114,24 @@ class Trainer {
 
   void taped_backward(const Batch& batch, const Step& step) {
     Tape tape;
-    const auto each = losses(model_->forward(batch.x), batch, step);
+    const auto logits = model_->forward(batch.x);
+    // Layers of a defense's own, run by its loss, are no part of the model.
+    tape.close();
+    if (step_ == 0) check_tape(tape);
+    const auto each = losses(logits, batch, step);
     TORCH_CHECK(each.dim() == 1,
                 "a defense that works on per-record gradients cannot follow one whose loss is a "
                 "single number");
     if (!plan_.chain.gradient(batch, {each, tape}, step)) each.mean().backward();
+  }
+
+  void check_tape(const Tape& tape) const {
+    int64_t taped = 0;
+    for (const auto& use : tape.uses)
+      for (const auto& parameter : use.layer->parameters()) taped += parameter.numel();
+    TORCH_CHECK(taped == parameter_count(*model_),
+                "this model has layers that keep no tape, so per-record gradients are not known; "
+                "build it from framework/training/layers.h");
   }
 
   void project() {

@@ -120,6 +120,68 @@ TEST(Program, TheResolvedFileRerunsToTheSameBits) {
             file_text(fs::path(other) / "latest/config.yaml"));
 }
 
+// Runs, then checks that the resolved file needs nothing that is not stored.
+void expect_rerunnable(const std::vector<std::string>& overrides) {
+  const Workshop shop;
+  auto more = overrides;
+  more.push_back("seeds=1");
+  const auto first = shop.run(more);
+  ASSERT_EQ(first.code, 0) << first.err;
+  const auto config = fs::canonical(shop.latest()) / "config.yaml";
+  const auto again = shop.imprint({"run", config.string(), "--out", shop.at("again").string()});
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_NE(again.err.find("nothing to do"), std::string::npos) << again.err << file_text(config);
+  EXPECT_EQ(file_text(shop.latest() / "results.csv"),
+            file_text(shop.at("again/latest/results.csv")));
+}
+
+TEST(Program, ResolvedFilesWriteOnlyDefaultsThatAllCellsShare) {
+  expect_rerunnable({"defenses=[none, {name: dpsgd, noise: 0.5}]"});
+  expect_rerunnable({"train.optimizer={name: !sweep [sgd, adam]}", "defenses=[none]"});
+  expect_rerunnable({"model={name: !sweep [mlp, linear]}", "defenses=[none]"});
+  expect_rerunnable({"train.epochs=3,12", "defenses=[none]"});
+  expect_rerunnable({"attacks=[!sweep [loss, entropy], {name: confidence, of: !sweep [max, true]}]",
+                     "defenses=[none]"});
+  expect_rerunnable(
+      {"defenses=[none, {name: ccl, label: x, with: {data.split.protocol: five_way, train.epochs: "
+       "3}}, "
+       "[{name: label_smoothing, epsilon: !sweep [0.1, 0.2]}, {name: early_stopping, epoch: 2}]]"});
+}
+
+TEST(Program, SeedsOnTheCommandLineAreAListOfSeeds) {
+  const Workshop shop;
+  const auto output = shop.run({"seeds=3,5", "defenses=[none]"});
+  EXPECT_NE(output.err.find("tiny: 2 cells"), std::string::npos) << output.err;
+}
+
+TEST(Program, AJobThatKillsItsWorkerFailsAndTheOthersGoOn) {
+  const Workshop shop;
+  const std::vector<std::string> longer{"train.epochs=4000", "seeds=1", "defenses=[none]"};
+  const auto output =
+      run_process({"/bin/bash", "-c",
+                   std::string(IMPRINT_PROGRAM) + " run " + shop.at("f.yaml").string() + " " +
+                       joined(longer, " ") + " --jobs 2 --out " + shop.at("runs").string() +
+                       " & main=$!; sleep 1; kill -KILL $(cut -d' ' -f1 "
+                       "/proc/$main/task/$main/children); wait $main"},
+                  {}, {"IMPRINT_STORE=" + shop.at("store").string()});
+  EXPECT_EQ(output.code, 1) << output.err;
+  EXPECT_NE(output.err.find("its worker was killed by signal 9"), std::string::npos) << output.err;
+  EXPECT_EQ(shop.stored("train"), 1U);  // the other training went on
+  EXPECT_EQ(shop.run(longer).code, 0);
+}
+
+TEST(Program, InterruptedItLeavesWithItsOwnCodeAndSaysHowToGoOn) {
+  const Workshop shop;
+  const auto output =
+      run_process({"/bin/bash", "-c",
+                   std::string(IMPRINT_PROGRAM) + " run " + shop.at("f.yaml").string() +
+                       " train.epochs=4000 --out " + shop.at("runs").string() +
+                       " & main=$!; sleep 1; kill -TERM $main; wait $main"},
+                  {}, {"IMPRINT_STORE=" + shop.at("store").string()});
+  EXPECT_EQ(output.code, 75) << output.err;
+  EXPECT_NE(output.err.find("The same command goes on."), std::string::npos) << output.err;
+}
+
 TEST(Program, TheNumberOfWorkersChangesNoBit) {
   const Workshop one, four;
   ASSERT_EQ(one.run({"--jobs", "1"}).code, 0);
@@ -208,16 +270,30 @@ TEST(Program, RefusesWithTheExactMessage) {
             "f.yaml:4:12: unknown key 'z' in this figure (keys: group, panel, x, y)");
   EXPECT_EQ(shop.refused(data + rest + "plugins: [nowhere.so]\n"),
             "f.yaml:4:11: plugin 'nowhere.so' does not exist");
-  EXPECT_EQ(shop.refused(data + rest + "name: a b\n"),
-            "f.yaml:4:7: name must be a word without spaces and slashes");
+  const std::string bad_name =
+      "name must be a word without spaces, slashes and a dot in front, and not latest";
+  EXPECT_EQ(shop.refused(data + rest + "name: a b\n"), "f.yaml:4:7: " + bad_name);
+  EXPECT_EQ(shop.refused(data + rest + "name: ..\n"), "f.yaml:4:7: " + bad_name);
+  EXPECT_EQ(shop.refused(data + rest + "attacks: [loss]\nshadows: 0\n"),
+            "f.yaml:5:10: attack 'loss' needs at least 1 shadow, not 0");
+  EXPECT_EQ(shop.refused(data + rest + "defenses: [{name: ccl, with: {trian.epochs: 5}}]\n"),
+            "f.yaml:4:31: with cannot change 'trian'; did you mean 'train'? (it can: data, device, "
+            "measures, model, shadows, train)");
+  EXPECT_EQ(shop.refused(data + rest + "measures: !sweep [loss_distribution]\n"),
+            "f.yaml:4:11: measures cannot be swept; list its entries");
+  EXPECT_EQ(shop.refused("data: {name: gaussian, keep_classes: [1], split: {size: 50}}\n" + rest),
+            "f.yaml:1:38: keep_classes must name at least two different classes");
+  EXPECT_EQ(shop.refused(data + rest + "device: cuda:x\n"),
+            "f.yaml:4:9: device must be one of auto, cpu, cuda, cuda:1, not 'cuda:x'");
 }
 
 TEST(Program, ReportsEveryProblemOfAFile) {
   Workshop shop;
   const auto text = shop.refused(
       "data: {name: gausian}\nmodel: {name: mlp, hiden: [3]}\ntrain: {epochs: 0}\nattacks: "
-      "[lossy]\n");
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3) << text;
+      "[lossy]\n"
+      "figures: [{q: 1}]\nseed: 3\n");
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5) << text;
 }
 
 TEST(Program, RefusesAStoreItCannotWrite) {
@@ -259,7 +335,11 @@ TEST(Program, ListsAndExplainsFromWhatComponentsDeclare) {
 
 TEST(Program, BadArgumentsEndWithCodeTwo) {
   const Workshop shop;
-  EXPECT_EQ(shop.imprint({"runn"}).code, 2);
+  const auto wrong = shop.imprint({"runn"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_EQ(wrong.err,
+            "there is no command 'runn'; did you mean 'run'? (commands: run, check, list, explain, "
+            "new, doctor)\n");
   EXPECT_EQ(shop.imprint({"run"}).code, 2);
   EXPECT_EQ(shop.run({"--jobs", "0"}).code, 2);
   EXPECT_EQ(shop.imprint({"--help"}).code, 0);

@@ -50,8 +50,8 @@ TEST(Distillation, LossIsTheDivergenceFromTheTeacher) {
     }
   };
   Split split = small_split(4, 2, 2);
-  chain.data(split, {{Trained{std::make_shared<Teacher>(), torch::kDouble, torch::kCPU}}},
-             Stream(0));
+  const Trained teacher{std::make_shared<Teacher>(), torch::kDouble, torch::kCPU, split.train};
+  chain.data(split, {{teacher}}, Stream(0));
   const auto model = model_of("{name: linear}", {{2}, 2, 0});
   const StillStep still(model, split, 1);
   const auto step = still.step();

@@ -156,6 +156,8 @@ TEST(Load, RefusesBadOverrides) {
             "has no keys, at 'deep'");
   EXPECT_EQ(files.refused("f.yaml", {"train..x=1"}),
             "command line 'train..x=1': 'train..x' is not a path; write a.b or a[0].b");
+  EXPECT_EQ(files.refused("f.yaml", {"base=g.yaml"}),
+            "command line 'base=g.yaml': base stands in a file; it cannot be given here");
   EXPECT_EQ(files.refused("f.yaml", {"a=[1"}), "command line 'a=[1': '[1' is not a YAML value");
 }
 

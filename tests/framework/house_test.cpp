@@ -55,7 +55,7 @@ TEST(House, EveryComponentRecordsItsSource) {
     EXPECT_EQ(item.about.file, "defenses/" + name + ".cpp");
     EXPECT_EQ(item.about.digest().size(), 64U) << name;
   }
-  EXPECT_EQ(source_digest("no/such/file.cpp"), "unrecorded");
+  EXPECT_EQ(source_digest("no/such/file.cpp").substr(0, 11), "unrecorded ");
   EXPECT_NE(folder_digest("framework/training"), folder_digest("framework/data"));
 }
 
@@ -116,8 +116,9 @@ TEST(House, SourceDigestsIgnoreCommentsAndWhiteSpaceOnly) {
   const auto digest = [&](const std::string& text) {
     std::ofstream(folder.path() / "a.cpp") << text;
     const auto out = folder.path() / "out.cpp";
-    const auto result = run_process({IMPRINT_BUILD "/digest_sources", out.string(),
-                                     folder.path().string(), (folder.path() / "a.cpp").string()});
+    const auto result =
+        run_process({IMPRINT_BUILD "/digest_sources", out.string(), folder.path().string(), "",
+                     (folder.path() / "a.cpp").string()});
     EXPECT_EQ(result.code, 0) << result.err;
     return text_of(out);
   };

@@ -166,6 +166,20 @@ TEST(BaseLoss, MatchesHandValues) {
               1e-12);
 }
 
+TEST(BaseLoss, SoftLabelsGiveTheExpectedLoss) {
+  // t = 0.75, phi = 1: 0.75 log(1 + e^-1) + 0.25 log(1 + e)
+  const auto phi = torch::tensor({{1.0}}, torch::kDouble);
+  const Batch batch{{}, phi, torch::tensor({1}), torch::tensor({{0.25, 0.75}}, torch::kDouble)};
+  EXPECT_NEAR(BaseLoss("logistic")(phi, batch, 1).item<double>(),
+              0.75 * std::log1p(std::exp(-1)) + 0.25 * std::log1p(std::exp(1)), 1e-12);
+}
+
+TEST(Trainer, SurvivesABatchThatDrewNobody) {
+  const auto rows =
+      train_small("none", small_split(), "{batch: 1, sampling: poisson, epochs: 2}").rows;
+  EXPECT_TRUE(std::isfinite(rows.back().loss));
+}
+
 TEST(BaseLoss, OneOutputNetsSeparateTwoClasses) {
   // Twelve records in six dimensions: separable.
   for (const auto* loss : {"logistic", "exponential", "margin"}) {
@@ -191,6 +205,41 @@ TEST(Chain, AppliesDefensesInOrder) {
   const double both =
       loss_of("[{name: label_smoothing, epsilon: 0.2}, {name: ccl, alpha: 0.5}]", 0.8);
   EXPECT_NEAR(both, 0.5 * smooth - 0.5 * std::exp(0.8), 1e-9);
+}
+
+TEST(Chain, LinksThatDoNotTrainLeaveTheOthersAlone) {
+  expect_same_training("{name: secret_shift}", "[none, {name: secret_shift}]");
+  expect_same_training("{name: secret_shift}",
+                       "[{name: early_stopping, epoch: 1}, {name: secret_shift}]");
+}
+
+TEST(Chain, KeepsTheStatesOfTwoOfAKindApart) {
+  const std::string yaml = "[{name: secret_shift, norm: 1}, {name: secret_shift, norm: 2}]";
+  auto chain = chain_of(yaml);
+  auto split = small_split();
+  chain.data(split, {{}, {}}, Stream(3));
+  State saved(State::Direction::save);
+  chain.state(saved);
+  auto other = chain_of(yaml);
+  State loaded(State::Direction::load);
+  loaded.tensors = saved.tensors;
+  other.state(loaded);
+  const auto x = torch::zeros({1, 6});
+  EXPECT_TRUE(torch::equal(other.query(x), chain.query(x)));
+}
+
+TEST(Chain, ADefensesOwnLayersAreNotTaped) {
+  // After the warm-up the inner attacker runs inside the loss; its layers must not count as the
+  // model's.
+  const auto split = small_split(60, 6, 3, true);
+  const std::string train = "{batch: all, precision: float64}";
+  const std::string defense = "{name: adversarial_regularization, weight: 3}";
+  const auto both =
+      train_small("[" + defense + ", {name: dpsgd, noise: 0, clip: 1e9}]", split, train)
+          .model->parameters();
+  const auto plain = train_small(defense, split, train).model->parameters();
+  for (size_t i = 0; i < plain.size(); ++i)
+    EXPECT_TRUE(torch::allclose(both[i], plain[i], 1e-8, 1e-10));
 }
 
 TEST(Chain, ReleasesTheEarliestEpoch) {

@@ -108,7 +108,7 @@ std::map<std::string, double> measured(const std::string& yaml, const Tensor& lo
   const auto n = y.size(0);
   const Dataset piece{torch::eye(n), y, logits.size(1)};
   const Split split{piece, piece, {}, {}, {}};
-  const Trained trained{std::make_shared<Scripted>(logits), torch::kDouble, torch::kCPU};
+  const Trained trained{std::make_shared<Scripted>(logits), torch::kDouble, torch::kCPU, piece};
   const Chain chain;
   Evaluation evaluation(*trained.model, chain, split, torch::kDouble, torch::kCPU);
   Log log;
@@ -158,7 +158,7 @@ SmallTraining train_small(const std::string& chain_yaml, const Split& split,
       const Split part{members, split.test, split.reference, split.population, split.tune};
       const auto teacher = train_small(specs.empty() ? "none" : "[" + joined(specs) + "]", part,
                                        train_yaml, model, seed);
-      plan.first.back().push_back({teacher.model, schedule.type, torch::kCPU});
+      plan.first.back().push_back({teacher.model, schedule.type, torch::kCPU, split.train});
     }
   }
   result.model = train(plan);
