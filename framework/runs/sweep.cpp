@@ -17,10 +17,10 @@ std::vector<Value> links_of(const Value& entry) {
 }
 
 // The first of a chain's maps that has the key.
-const Value* reserved(const std::vector<Value>& chain, const std::string& key) {
+std::optional<Value> reserved(const std::vector<Value>& chain, const std::string& key) {
   for (const auto& link : chain)
-    if (const auto* found = link.is_map() ? link.find(key) : nullptr) return found;
-  return nullptr;
+    if (const auto* found = link.is_map() ? link.find(key) : nullptr) return *found;
+  return std::nullopt;
 }
 
 // Keys written with plain values, which tell two entries of the same defense apart.
@@ -42,9 +42,9 @@ std::vector<std::string> entry_labels(const std::vector<Value>& entries) {
     ++count[labels.back()];
   }
   for (size_t i = 0; i < entries.size(); ++i) {
-    const auto* given = reserved(links_of(entries[i]), "label");
+    const auto given = reserved(links_of(entries[i]), "label");
     const auto plain = plain_keys(entries[i]);
-    if (given != nullptr)
+    if (given)
       labels[i] = given->text;
     else if (count[labels[i]] > 1 && !plain.empty())
       labels[i] += " " + plain;
@@ -78,8 +78,8 @@ const std::set<std::string>& with_roots() {
 }
 
 void apply_with(Value& root, const std::vector<Value>& chain, Problems& problems) {
-  const auto* with = reserved(chain, "with");
-  if (with == nullptr) return;
+  const auto with = reserved(chain, "with");
+  if (!with) return;
   if (!with->is_map()) {
     problems.add(with->mark, "with must be a map of overrides, such as {train.epochs: 30}");
     return;
