@@ -219,6 +219,9 @@ Experiment read_experiment(Value root, const std::string& fallback_name) {
   }
   problems.raise();
   defaults.write(experiment.resolved);
+  for (const auto& [key, text] : {std::pair{"shadows", "{count: 1, defense: same}"},
+                                  std::pair{"seeds", "[0]"}, std::pair{"device", "auto"}})
+    if (root.find(key) == nullptr) experiment.resolved.set(key, parse_yaml(text, ""));
   return experiment;
 }
 

@@ -1,11 +1,12 @@
 #include "framework/training/schedule.h"
 
 #include <torch/optim/adam.h>
-#include <torch/optim/sgd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+
+#include "framework/training/fused_sgd.h"
 
 namespace imprint {
 namespace {
@@ -104,10 +105,10 @@ std::unique_ptr<torch::optim::Optimizer> Schedule::make_optimizer(
     options.betas({momentum, 0.999});
     return std::make_unique<torch::optim::Adam>(std::move(parameters), options);
   }
-  return std::make_unique<torch::optim::SGD>(std::move(parameters), torch::optim::SGDOptions(lr)
-                                                                        .momentum(momentum)
-                                                                        .weight_decay(weight_decay)
-                                                                        .nesterov(nesterov));
+  return std::make_unique<FusedSgd>(std::move(parameters), torch::optim::SGDOptions(lr)
+                                                               .momentum(momentum)
+                                                               .weight_decay(weight_decay)
+                                                               .nesterov(nesterov));
 }
 
 std::vector<Tensor> draw_batches(const std::string& sampling, int64_t members, int64_t batch,

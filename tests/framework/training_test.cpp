@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "framework/training/fused_sgd.h"
 #include "tests/support/fixtures.h"
 
 namespace imprint::training_test {
@@ -78,6 +79,36 @@ TEST(Trainer, EvaluatingChangesNoBit) {
   const auto never =
       train_small("{name: dropout, rate: 0.5}", small_split(), "{evaluate: {every: 100}}");
   EXPECT_TRUE(same_weights(*often.model, *never.model));
+}
+
+TEST(FusedSgd, StepsAsLibTorchsOwn) {
+  const auto plain_model = model_of("{name: mlp, hidden: [8]}", {{6}, 3, 0});
+  const auto fused_model = model_of("{name: mlp, hidden: [8]}", {{6}, 3, 0});
+  for (const bool nesterov : {false, true}) {
+    for (const double momentum : {0.0, 0.9}) {
+      if (nesterov && momentum == 0) continue;
+      const auto options =
+          torch::optim::SGDOptions(0.1).momentum(momentum).weight_decay(0.01).nesterov(nesterov);
+      torch::optim::SGD plain(plain_model->parameters(), options);
+      FusedSgd fused(fused_model->parameters(), options);
+      const torch::NoGradGuard no_grad;
+      for (size_t i = 0; i < 4; ++i)
+        fused_model->parameters()[i].copy_(plain_model->parameters()[i]);
+      for (uint64_t step = 0; step < 3; ++step) {
+        for (size_t i = 0; i < 4; ++i) {
+          auto p = plain_model->parameters()[i];
+          p.mutable_grad() =
+              torch::randn(p.sizes(), Stream(step).at("g", i).generator(), torch::kFloat);
+          fused_model->parameters()[i].mutable_grad() = p.grad().clone();
+        }
+        plain.step();
+        fused.step();
+      }
+      for (size_t i = 0; i < 4; ++i)
+        EXPECT_TRUE(torch::allclose(fused_model->parameters()[i], plain_model->parameters()[i],
+                                    1e-6, 1e-7));
+    }
+  }
 }
 
 TEST(Schedule, RecordsOnALogarithmicGrid) {
