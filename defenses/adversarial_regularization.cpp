@@ -81,7 +81,8 @@ class AdversarialRegularization final : public Defense {
     const auto order = torch::randperm(train.size(), generator, torch::kLong);
     const auto pick = [&](const Tensor& logits, const Tensor& y, const Tensor& rows) {
       const auto index = rows.to(step.device);
-      return attacker_->forward(logits.index_select(0, index), y.to(step.device).index_select(0, index));
+      return attacker_->forward(logits.index_select(0, index),
+                                y.to(step.device).index_select(0, index));
     };
     for (const auto& in : order.split(batch_)) {
       const auto out = torch::randint(0, reference.size(), in.sizes(), generator, torch::kLong);

@@ -32,7 +32,7 @@ class CellEvents {
   const Plan& plan_;
   const Store& store_;
   std::map<std::string, std::vector<size_t>> cells_of_;  ///< training -> cells
-  std::set<std::string> replayed_;  ///< trainings whose history was stored
+  std::set<std::string> replayed_;                       ///< trainings whose history was stored
   std::map<size_t, TensorBoardLogger> loggers_;
 };
 
