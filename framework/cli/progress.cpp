@@ -21,7 +21,7 @@ ProgressLine::ProgressLine(const Plan& plan, const Store& store, bool quiet)
   for (const auto& job : plan.jobs) {
     if (plan.stored(job, store)) continue;
     jobs_[job.address] = &job;
-    ++todo_;
+    ++open_jobs_;
     work_ += job.work;
   }
   for (const auto& [address, training] : plan.trainings)
@@ -56,7 +56,7 @@ std::string ProgressLine::line() const {
   const auto share = work_ > 0 ? done / work_ : 1;
   const auto seconds = std::chrono::duration<double>(Clock::now() - start_).count();
   auto text =
-      fmt::format("{:3.0f} %  {}/{} jobs  {}", 100 * share, done_, todo_, duration(seconds));
+      fmt::format("{:3.0f} %  {}/{} jobs  {}", 100 * share, done_, open_jobs_, duration(seconds));
   if (share > 0.01 && share < 1)
     text += fmt::format("  ETA {}", duration(seconds * (1 - share) / share));
   if (failed_ > 0) text += fmt::format("  {} failed", failed_);
@@ -64,7 +64,7 @@ std::string ProgressLine::line() const {
 }
 
 void ProgressLine::draw() {
-  if (quiet_ || todo_ == 0) return;
+  if (quiet_ || open_jobs_ == 0) return;
   const auto now = Clock::now();
   if (now - drawn_ < (terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000)))
     return;
@@ -80,7 +80,7 @@ void ProgressLine::draw() {
 }
 
 void ProgressLine::finish() {
-  if (quiet_ || todo_ == 0) return;
+  if (quiet_ || open_jobs_ == 0) return;
   drawn_ = {};
   draw();
   if (terminal_) fmt::print(stderr, "\n");

@@ -19,14 +19,14 @@ class ProgressLine {
   /// Redraws if it is time to.
   void draw();
   void finish();
-  size_t jobs() const { return todo_; }
+  size_t jobs() const { return open_jobs_; }
 
  private:
   using Clock = std::chrono::steady_clock;
   std::string line() const;
 
   bool quiet_, terminal_;
-  size_t todo_ = 0, done_ = 0, failed_ = 0;
+  size_t open_jobs_ = 0, done_ = 0, failed_ = 0;
   double work_ = 0, finished_work_ = 0;
   std::map<std::string, std::pair<double, double>> open_;  ///< address -> work, share of it done
   std::map<std::string, const Job*> jobs_;

@@ -74,12 +74,12 @@ int terminal_width() {
 }
 
 // How much of a plan has to be done.
-struct Todo {
+struct Remaining {
   size_t trainings = 0, jobs = 0;
 };
 
-Todo todo(const Plan& plan, const Store& store) {
-  Todo open;
+Remaining remaining(const Plan& plan, const Store& store) {
+  Remaining open;
   for (const auto& job : plan.jobs) {
     if (plan.stored(job, store)) continue;
     ++open.jobs;
@@ -147,13 +147,13 @@ int run_command(const RunOptions& options) {
   const auto& folder = opened.path;
   write_file(folder / "config.yaml", to_yaml(ready.experiment.resolved));
   write_file(folder / "environment.json", environment().dump(1) + "\n");
-  const auto open = todo(ready.plan, store);
+  const auto open = remaining(ready.plan, store);
   const auto workers =
       std::min<size_t>(options.jobs > 0 ? options.jobs : std::thread::hardware_concurrency(),
                        std::max<size_t>(open.jobs, 1));
   log_line(folder, {{"event", "start"},
                     {"jobs", ready.plan.jobs.size()},
-                    {"todo", open.jobs},
+                    {"open", open.jobs},
                     {"workers", workers}});
   if (!options.quiet) {
     fmt::print(stderr, "imprint: {}: {} cells, {} jobs ({} trainings), {} stored; {}\n",
@@ -196,7 +196,7 @@ int run_command(const RunOptions& options) {
   results.verdicts = judge(ready.claims, results);
   events.finish(results);
   write_results(folder, ready, results, store);
-  const bool complete = todo(ready.plan, store).jobs == 0;
+  const bool complete = remaining(ready.plan, store).jobs == 0;
   if (complete) finish_run_folder(folder);
   fmt::print("{}\n", console_table(results, terminal_width()));
   fmt::print("report       {}\n", (folder / "report.html").string());

@@ -32,4 +32,8 @@ std::string privacy_code() {
   return digest;
 }
 
+std::string snapshot_address(const std::string& train, int64_t epoch) {
+  return Sha256().field("snapshot").field(train).field(std::to_string(epoch)).hex();
+}
+
 }  // namespace imprint

@@ -16,4 +16,7 @@ std::string training_code();
 /// The same for everything that comes after training.
 std::string privacy_code();
 
+/// Address of the weights of a training at an epoch.
+std::string snapshot_address(const std::string& train, int64_t epoch);
+
 }  // namespace imprint

@@ -1,6 +1,7 @@
 #include "framework/runs/plan.h"
 
 #include <algorithm>
+#include <array>
 
 #include "framework/config/digest.h"
 #include "framework/runs/addresses.h"
@@ -226,21 +227,8 @@ class Planner {
 }  // namespace
 
 const char* Job::folder() const {
-  switch (kind) {
-    case Kind::train:
-      return "train";
-    case Kind::signals:
-      return "signals";
-    case Kind::attack:
-      return "attack";
-    case Kind::measure:
-      return "measure";
-  }
-  return "";
-}
-
-std::string snapshot_address(const std::string& train, int64_t epoch) {
-  return Sha256().field("snapshot").field(train).field(std::to_string(epoch)).hex();
+  constexpr std::array folders{"train", "signals", "attack", "measure"};
+  return folders[static_cast<size_t>(kind)];
 }
 
 bool Plan::stored(const Job& job, const Store& store) const {

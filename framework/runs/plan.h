@@ -105,7 +105,4 @@ struct Plan {
 /// loss that needs two classes.
 Plan make_plan(const Experiment& experiment);
 
-/// Address of the weights of a training at an epoch.
-std::string snapshot_address(const std::string& train, int64_t epoch);
-
 }  // namespace imprint

@@ -1,5 +1,6 @@
 #include "framework/runs/work.h"
 
+#include "framework/runs/addresses.h"
 #include "framework/runs/history.h"
 #include "framework/runs/machine.h"
 

@@ -2,7 +2,6 @@
 // writes.
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "tests/support/fixtures.h"
 #include "tests/support/process.h"
@@ -11,13 +10,6 @@ namespace imprint::plugin_test {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string text_in(const fs::path& file) {
-  std::ifstream stream(file);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
 
 void expect_success(const std::vector<std::string>& command) {
   const auto output = run_process(command);
@@ -56,14 +48,14 @@ TEST(Plugin, IsBuiltOutOfTreeLoadedAndAddressedByItsCode) {
     return output.err;
   };
   run();
-  EXPECT_NE(text_in(folder.path() / "runs/latest/results.csv").find(",top_two,"),
+  EXPECT_NE(file_text(folder.path() / "runs/latest/results.csv").find(",top_two,"),
             std::string::npos);
   EXPECT_NE(
       run_process({IMPRINT_PROGRAM, "list", "attacks", "--plugin", plugin}).out.find("top_two"),
       std::string::npos);
 
   // A comment changes no address; code changes exactly the jobs that use it.
-  const auto text = text_in(source / "top_two.cpp");
+  const auto text = file_text(source / "top_two.cpp");
   std::ofstream(source / "top_two.cpp") << "// another comment\n" << text;
   ASSERT_NO_FATAL_FAILURE(build_plugin(source));
   EXPECT_NE(run().find("nothing to do"), std::string::npos);

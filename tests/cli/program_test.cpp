@@ -2,7 +2,6 @@
 #include <filesystem>
 #include <fstream>
 #include <regex>
-#include <sstream>
 
 #include "tests/support/fixtures.h"
 #include "tests/support/process.h"
@@ -11,13 +10,6 @@ namespace imprint::program_test {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string file_text(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
 
 constexpr auto tiny = R"(name: tiny
 data: {name: gaussian, records: 400, features: 20, split: {size: 50}}

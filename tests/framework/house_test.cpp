@@ -3,7 +3,6 @@
 #include <fstream>
 #include <regex>
 #include <set>
-#include <sstream>
 
 #include "framework/config/load.h"
 #include "tests/support/fixtures.h"
@@ -13,13 +12,6 @@ namespace imprint::house_test {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string text_of(const fs::path& file) {
-  std::ifstream stream(file);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
 
 std::vector<fs::path> sources_in(const fs::path& folder) {
   std::vector<fs::path> files;
@@ -77,7 +69,7 @@ TEST(House, ComponentsAreFreeOfDevicesAndRawPointers) {
       R"(kCPU|kCUDA|data_ptr|\.cpu\(\)|torch/torch\.h|using namespace torch)");
   for (const auto* folder : {"attacks", "defenses", "models", "framework/measures"})
     for (const auto& file : sources_in(folder))
-      EXPECT_FALSE(std::regex_search(text_of(file), forbidden)) << file;
+      EXPECT_FALSE(std::regex_search(file_text(file), forbidden)) << file;
 }
 
 TEST(House, ComponentsIncludeTheFrameworkOnly) {
@@ -85,7 +77,7 @@ TEST(House, ComponentsIncludeTheFrameworkOnly) {
   for (const auto* folder :
        {"attacks", "defenses", "models", "framework/measures", "framework/datasets"}) {
     for (const auto& file : sources_in(folder)) {
-      const auto text = text_of(file);
+      const auto text = file_text(file);
       for (std::sregex_iterator it(text.begin(), text.end(), ours), end; it != end; ++it) {
         const std::string included = (*it)[1];
         EXPECT_TRUE(std::regex_match(
@@ -104,7 +96,7 @@ TEST(House, FrameworkFoldersUseOnlyThoseAboveThem) {
     const std::set<std::string> allowed(order.begin(),
                                         order.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     for (const auto& file : sources_in("framework/" + order[i])) {
-      const auto text = text_of(file);
+      const auto text = file_text(file);
       for (std::sregex_iterator it(text.begin(), text.end(), ours), end; it != end; ++it)
         EXPECT_TRUE(allowed.contains((*it)[1])) << file << " includes framework/" << (*it)[1];
     }
@@ -120,7 +112,7 @@ TEST(House, SourceDigestsIgnoreCommentsAndWhiteSpaceOnly) {
         run_process({IMPRINT_BUILD "/digest_sources", out.string(), folder.path().string(), "",
                      (folder.path() / "a.cpp").string()});
     EXPECT_EQ(result.code, 0) << result.err;
-    return text_of(out);
+    return file_text(out);
   };
   const auto plain = digest("int f(int a) { return a + 1'000; }  // why\n");
   EXPECT_EQ(plain, digest("/* what */ int f(int a)\n{\n  return a+1'000;\n}\n"));

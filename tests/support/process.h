@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -133,6 +134,12 @@ inline Output run_python(const std::string& script,
   std::vector<std::string> argv{python().value(), "-c", script};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   return run_process(argv);
+}
+
+/// A whole file as text; empty if it is not there.
+inline std::string file_text(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 }  // namespace imprint
