@@ -59,9 +59,7 @@ class AdversarialRegularization final : public Defense {
                    .at_least(1)
                    .doc("members, and as many reference records, per attacker step")) {}
 
-  Demands demands() const override {
-    return {.reference = true, .sampling = {}, .per_record = false};
-  }
+  Demands demands() const override { return {.reference = true, .sampling = {}}; }
 
   Tensor loss(Tensor losses, const Tensor& logits, const Batch& batch, const Step& step) override {
     if (step.epoch < warmup_ || weight_ == 0 || !attacker_) return losses;

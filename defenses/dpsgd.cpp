@@ -15,9 +15,7 @@ class Dpsgd final : public Defense {
       : clip_(keys.number("clip", 1).above(0).doc("C, largest norm of one record's gradient")),
         noise_(keys.number("noise", 1).at_least(0).doc("sigma, noise over clip")) {}
 
-  Demands demands() const override {
-    return {.reference = false, .sampling = "poisson", .per_record = true};
-  }
+  Demands demands() const override { return {.reference = false, .sampling = "poisson"}; }
 
   bool gradient(const Batch&, const Losses& losses, const Step& step) override {
     const auto records = per_record(losses.tape, losses.each);

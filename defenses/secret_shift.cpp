@@ -13,11 +13,10 @@ class SecretShift final : public Defense {
       : norm_(keys.number("norm", 1).at_least(0).doc("Euclidean length of the secret vector")) {}
 
   void data(Split& split, const std::vector<Trained>&, const Stream& stream) override {
-    const auto shape = split.train.x.sizes().slice(1);
-    const auto drawn = torch::randn(shape, stream.generator(), torch::kDouble);
+    const auto drawn = torch::randn(split.train.x.shape(), stream.generator(), torch::kDouble);
     shift_ = drawn * (norm_ / drawn.norm());
     for (auto* piece : {&split.train, &split.reference})
-      if (!piece->empty()) piece->x = query(as_input(piece->x, torch::kFloat32, piece->x.device()));
+      if (!piece->empty()) piece->x = query(piece->x.as_numbers());
   }
 
   Tensor query(Tensor x) const override { return x + shift_.to(x.options()); }

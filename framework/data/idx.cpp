@@ -126,7 +126,7 @@ Dataset read_mnist_files(const std::vector<fs::path>& folders, int64_t classes,
     if (!all) continue;
     const auto train = read_part(folder, "train", classes);
     const auto test = read_part(folder, "t10k", classes);
-    return {torch::cat({train.x, test.x}), torch::cat({train.y, test.y}), classes};
+    return {torch::cat({train.x.all(), test.x.all()}), torch::cat({train.y, test.y}), classes};
   }
   throw ConfigError(
       fmt::format("no folder has the four files train-images-idx3-ubyte[.gz] ...; looked in {}. {}",

@@ -13,11 +13,17 @@ std::pair<Tensor, Tensor> top_and_rest(const Tensor& z) {
 }
 
 // [n] numbers that depend on nothing but the contents of each row.
-Tensor content_seeds(const Tensor& x) {
-  const auto rows = x.reshape({x.size(0), -1}).to(torch::kFloat32).contiguous().view(torch::kInt32);
-  const auto weights = torch::randint(std::numeric_limits<int64_t>::max(), {rows.size(1)},
+Tensor content_seeds(const Records& x) {
+  const auto weights = torch::randint(std::numeric_limits<int64_t>::max(),
+                                      {x.numel() / std::max<int64_t>(x.size(), 1)},
                                       Stream(0).at("content").generator(), torch::kLong);
-  return (rows.to(torch::kLong) * weights).sum(1);
+  constexpr int64_t chunk = 4096;
+  std::vector<Tensor> seeds;
+  for (int64_t at = 0; at < x.size(); at += chunk) {
+    const auto rows = x.rows(at, std::min(at + chunk, x.size())).flatten(1).to(torch::kFloat32);
+    seeds.push_back((rows.contiguous().view(torch::kInt32).to(torch::kLong) * weights).sum(1));
+  }
+  return torch::cat(seeds);
 }
 
 }  // namespace
@@ -35,7 +41,7 @@ Answers answers_from(const Tensor& logits, const Tensor& log_p) {
   return {logits, log_p.defined() ? log_p.to(torch::kDouble) : exact_log_softmax(logits)};
 }
 
-Answers ask(Model& model, const Chain& chain, const Tensor& x, torch::ScalarType type,
+Answers ask(Model& model, const Chain& chain, const Records& x, torch::ScalarType type,
             const torch::Device& device) {
   const auto logits = queried_logits(model, chain, x, type, device);
   if (!chain.overrides("output")) return answers_from(logits, {});

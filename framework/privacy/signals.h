@@ -12,7 +12,7 @@ struct Answers {
 };
 
 /// Queries the released model about raw records: query -> model -> output.
-Answers ask(Model& model, const Chain& chain, const Tensor& x, torch::ScalarType type,
+Answers ask(Model& model, const Chain& chain, const Records& x, torch::ScalarType type,
             const torch::Device& device);
 
 /// Answers read back from stored logits or stored log-probabilities.

@@ -32,7 +32,7 @@ Dataset DataChoice::load() const {
       renumbered.masked_fill_(data.y.eq(keep_classes[k]), static_cast<int64_t>(k));
     }
     const auto rows = renumbered.ge(0).nonzero().squeeze(1);
-    data = {data.x.index_select(0, rows), renumbered.index_select(0, rows),
+    data = {data.x.at(rows), renumbered.index_select(0, rows),
             static_cast<int64_t>(keep_classes.size())};
   }
   if (limit > 0 && limit < data.size()) {

@@ -55,11 +55,10 @@ Released load_release(const Plan& plan, const Release& release, const Store& sto
   const auto address = snapshot_address(release.train, release.epoch);
   auto model =
       build_model(training.model_spec, model_shape(split, training.schedule->loss, released.chain));
-  model->to(training.schedule->type);
+  place(*model, training.schedule->type, training.device);
   State weights(State::Direction::load);
   weights.tensors = store.tensors("snapshot", address, "weights");
   weights.module("model", *model);
-  model->to(training.device);
   State rest(State::Direction::load);
   rest.tensors = store.tensors("snapshot", address, "defenses");
   released.chain.state(rest);

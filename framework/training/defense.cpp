@@ -21,7 +21,7 @@ Tensor Batch::soft_targets(int64_t classes) const {
   return torch::one_hot(y, classes).to(x.scalar_type());
 }
 
-Tensor Trained::logits(const Tensor& x) const {
+Tensor Trained::logits(const Records& x) const {
   return queried_logits(*model, {}, x, type, device);
 }
 

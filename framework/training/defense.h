@@ -60,7 +60,7 @@ struct Training {
 struct Trained {
   std::shared_ptr<Model> model;
   /// Logits [n, classes] of raw records, in the order of `x`, as the model itself gives them.
-  Tensor logits(const Tensor& x) const;
+  Tensor logits(const Records& x) const;
 
   torch::ScalarType type = torch::kFloat32;
   torch::Device device = torch::kCPU;
@@ -71,7 +71,6 @@ struct Trained {
 struct Demands {
   bool reference = false;               ///< reference records (protocol five_way)
   std::optional<std::string> sampling;  ///< a value of train.sampling
-  bool per_record = false;              ///< a model whose layers all keep a tape
 };
 
 /// A defense: one hook per stage of the loop, each default changing nothing. Chains apply hooks in

@@ -7,14 +7,14 @@ constexpr int64_t query_batch = 512;
 
 }  // namespace
 
-Tensor queried_logits(Model& model, const Chain& chain, const Tensor& x, torch::ScalarType type,
+Tensor queried_logits(Model& model, const Chain& chain, const Records& x, torch::ScalarType type,
                       const torch::Device& device) {
   const torch::NoGradGuard no_grad;
   const bool was_training = model.is_training();
   model.eval();
   std::vector<Tensor> parts;
-  for (int64_t at = 0; at < x.size(0); at += query_batch) {
-    const auto records = as_input(x.slice(0, at, at + query_batch), type, device);
+  for (int64_t at = 0; at < x.size(); at += query_batch) {
+    const auto records = as_input(x.rows(at, std::min(at + query_batch, x.size())), type, device);
     parts.push_back(class_logits(model.forward(chain.query(records))).cpu());
   }
   model.train(was_training);

@@ -7,7 +7,7 @@ namespace imprint {
 /// Logits [n, classes] (float32 or the model's type, on the CPU) of raw records through the
 /// service: as_input -> the chain's `query` -> model in evaluation mode. Always in batches of the
 /// same size, since a matrix product's last bits depend on it.
-Tensor queried_logits(Model& model, const Chain& chain, const Tensor& x, torch::ScalarType type,
+Tensor queried_logits(Model& model, const Chain& chain, const Records& x, torch::ScalarType type,
                       const torch::Device& device);
 
 /// Share of records whose largest logit is that of their label.

@@ -1,84 +1,137 @@
 #pragma once
 
-#include <torch/nn/module.h>
-#include <torch/types.h>
-
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
-#include "framework/data/dataset.h"
+#include "framework/config/keys.h"
+#include "framework/training/tape.h"
 
 namespace imprint {
 
-/// A fully connected layer with PyTorch's default initialisation, U(+-1/sqrt(inputs)). Models are
-/// built from our own layers because LibTorch's have no hooks: under a Tape ours keep what
-/// per-record gradients need.
-class Linear : public torch::nn::Module {
+/// A fully connected layer with PyTorch's default initialisation, U(+-1/sqrt(inputs)).
+class Linear final : public Layer {
  public:
   Linear(int64_t inputs, int64_t outputs, bool with_bias = true);
-  Tensor forward(const Tensor& x);
+  Tensor forward(const Tensor& x) override;
+  Tensor squared_norms(const Tensor& input, const Tensor& back) const override;
+  Tensor gram(const Tensor& input, const Tensor& back) const override;
+  void set_gradients(const Tensor& input, const Tensor& back, const Tensor& weights) override;
 
   Tensor weight, bias;  ///< [outputs, inputs]; [outputs], undefined without a bias
 };
 
+/// A square convolution with PyTorch's default initialisation, U(+-1/sqrt(inputs * size^2)). Keeps
+/// its weights and gives its results in channels-last order, for which the kernels are faster.
+class Conv2d final : public Layer {
+ public:
+  struct Window {
+    int64_t size = 3, stride = 1, padding = 0;
+  };
+  Conv2d(int64_t inputs, int64_t outputs, Window window, bool with_bias = true);
+  Tensor forward(const Tensor& x) override;
+  Tensor squared_norms(const Tensor& input, const Tensor& back) const override;
+  Tensor gram(const Tensor& input, const Tensor& back) const override;
+  void set_gradients(const Tensor& input, const Tensor& back, const Tensor& weights) override;
+
+  Tensor weight, bias;  ///< [outputs, inputs, size, size]; [outputs] or undefined
+
+ private:
+  Tensor patches(const Tensor& input) const;  ///< [n, inputs size^2, places]
+
+  Window window_;
+};
+
+/// A normalisation with a scale and a shift per channel.
+class Norm : public Layer {
+ public:
+  explicit Norm(int64_t channels);
+  Tensor squared_norms(const Tensor& input, const Tensor& back) const override;
+  Tensor gram(const Tensor& input, const Tensor& back) const override;
+  void set_gradients(const Tensor& input, const Tensor& back, const Tensor& weights) override;
+
+  Tensor weight, bias;  ///< [channels]
+
+ protected:
+  /// The input normalised, before scale and shift.
+  virtual Tensor normalised(const Tensor& input) const = 0;
+
+ private:
+  /// [n, 2 channels]: each record's gradient of weight and bias.
+  Tensor gradients(const Tensor& input, const Tensor& back) const;
+};
+
+/// Batch normalisation. While training it mixes the records of a batch, so that no record has a
+/// gradient of its own: per-record gradients are refused then.
+class BatchNorm2d final : public Norm {
+ public:
+  explicit BatchNorm2d(int64_t channels);
+  Tensor forward(const Tensor& x) override;
+
+  Tensor running_mean, running_var, num_batches_tracked;  ///< buffers named as PyTorch names them
+
+ protected:
+  Tensor normalised(const Tensor& input) const override;
+};
+
+/// Group normalisation with gcd(32, channels) groups, the usual stand-in for batch normalisation
+/// under DP-SGD.
+class GroupNorm final : public Norm {
+ public:
+  explicit GroupNorm(int64_t channels);
+  Tensor forward(const Tensor& x) override;
+
+ protected:
+  Tensor normalised(const Tensor& input) const override;
+
+ private:
+  int64_t groups_;
+};
+
 /// Zeroes each input with probability `rate` while training, scaling the rest.
-class Dropout : public torch::nn::Module {
+class Dropout final : public Layer {
  public:
   explicit Dropout(double rate) : rate_(rate) {}
-  Tensor forward(const Tensor& x);
+  Tensor forward(const Tensor& x) override { return torch::dropout(x, rate_, is_training()); }
 
  private:
   double rate_;
 };
 
-/// Until it is closed, every layer run on this thread keeps its input and output here.
-class Tape {
+/// A function as a layer, for sequences.
+class Apply final : public Layer {
  public:
-  Tape();
-  ~Tape() { close(); }
-  Tape(const Tape&) = delete;
-  Tape& operator=(const Tape&) = delete;
-
-  /// Stops recording; what was recorded stays.
-  void close();
-
-  /// The tape that layers write to, or null.
-  static Tape* current();
-
-  struct Use {
-    Linear* layer;
-    Tensor input, output;  ///< [n, inputs], [n, outputs]
-  };
-  std::vector<Use> uses;
+  explicit Apply(std::function<Tensor(const Tensor&)> function) : function_(std::move(function)) {}
+  Tensor forward(const Tensor& x) override { return function_(x); }
 
  private:
-  Tape* outer_;
-  bool open_ = true;
+  std::function<Tensor(const Tensor&)> function_;
 };
 
-/// Gradients of each record's own loss with respect to all parameters, never formed: a linear
-/// layer's gradient is the outer product of what comes back (d) and what went in (a), so norms,
-/// inner products and weighted sums follow from the factors.
-class PerRecord {
+/// Layers run one after the other, each under the name it was added with.
+class Sequence final : public Layer {
  public:
-  /// [n] squared Euclidean norms.
-  Tensor squared_norms() const;
-  /// [n, n] inner products.
-  Tensor gram() const;
-  /// Sets every parameter's `grad` to the sum over records of weight[i] times record i's gradient.
-  void set_gradients(const Tensor& weights) const;
+  /// A null layer (such as no norm) is left out.
+  Sequence& add(const std::string& name, const std::shared_ptr<Layer>& layer);
+  Tensor forward(const Tensor& x) override;
+  bool empty() const { return layers_.empty(); }
 
  private:
-  friend PerRecord per_record(const Tape& tape, const Tensor& losses);
-  struct Factors {
-    Linear* layer;
-    Tensor input, back;
-  };
-  std::vector<Factors> layers_;
+  std::vector<std::shared_ptr<Layer>> layers_;
 };
 
-/// Needs the tape of the forward pass that `losses` [n] came from, record i's loss depending on
-/// record i alone. One backward pass; refuses a layer that was used twice.
-PerRecord per_record(const Tape& tape, const Tensor& losses);
+/// Rectified `x`; done in place where nobody will look at `x` again.
+Tensor rectified(const Tensor& x);
+/// [n, channels]: the mean over all places.
+Tensor pooled(const Tensor& x);
+
+/// The key `norm` of a convolutional model: batch, group or none.
+std::string norm_key(Keys& keys);
+/// A norm of that kind; null for none, when convolutions have a bias instead.
+std::shared_ptr<Layer> make_norm(const std::string& kind, int64_t channels);
+/// `model`'s convolutions anew as N(0, 2 / fan), fan = outputs * size^2 (or inputs * size^2), and
+/// their biases 0, as ResNet, VGG and their kin are initialised.
+void initialise_convolutions(torch::nn::Module& model, bool fan_out = true);
 
 }  // namespace imprint

@@ -19,6 +19,14 @@ void Model::backward(const Tensor&, const Tensor&) {
   TORCH_CHECK(false, "this model has no closed-form gradient");
 }
 
+void place(torch::nn::Module& model, torch::ScalarType type, const torch::Device& device) {
+  const auto moved = [&](const Tensor& tensor) {
+    return tensor.is_floating_point() ? tensor.to(device, type) : tensor.to(device);
+  };
+  for (auto& parameter : model.parameters()) parameter.set_data(moved(parameter));
+  for (auto& buffer : model.buffers()) buffer.set_data(moved(buffer));
+}
+
 int64_t parameter_count(const Model& model) {
   int64_t count = 0;
   for (const auto& parameter : model.parameters()) count += parameter.numel();

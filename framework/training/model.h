@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "framework/data/dataset.h"
 #include "framework/training/layers.h"
 
 namespace imprint {
@@ -36,6 +37,9 @@ using ModelRegistry = Registry<Model, const Shape&>;
 #define IMPRINT_MODEL(Type, name, summary, origin)                                             \
   static const ::imprint::Registration<::imprint::ModelRegistry, Type> registration_of_##Type( \
       {"model", name, summary, origin, __FILE__, {}})
+
+/// Moves a network to a device and its floating-point tensors to a type; counters stay integers.
+void place(torch::nn::Module& model, torch::ScalarType type, const torch::Device& device);
 
 /// Number of trainable numbers.
 int64_t parameter_count(const Model& model);

@@ -16,15 +16,14 @@ class Trainer {
     plan_.chain.data(split_, plan_.first, defense_stream_);
     torch::manual_seed(plan_.stream.at("init").seed());
     model_ = plan_.build(model_shape(plan_.split, schedule_.loss, plan_.chain));
-    model_->to(plan_.device, schedule_.type);
+    place(*model_, schedule_.type, plan_.device);
     if (schedule_.loss.on_sphere()) project();
     optimizer_ = schedule_.make_optimizer(model_->parameters());
     taped_ = plan_.chain.overrides("gradient");
     y_ = split_.train.y.to(plan_.device);
     // Small inputs are converted once; large ones stay compact and are expanded per batch.
     const bool small = split_.train.x.numel() <= int64_t{1} << 26;
-    x_ = small ? as_input(split_.train.x, schedule_.type, plan_.device) : split_.train.x;
-    expanded_ = small;
+    if (small) x_ = as_input(split_.train.x.all(), schedule_.type, plan_.device);
   }
 
   std::shared_ptr<Model> run() {
@@ -79,8 +78,9 @@ class Trainer {
   }
 
   Batch records(const Tensor& index) const {
-    const auto rows = x_.index_select(0, index.to(x_.device()));
-    const auto x = expanded_ ? rows : as_input(rows, schedule_.type, plan_.device);
+    const auto x = x_.defined()
+                       ? x_.index_select(0, index.to(x_.device()))
+                       : as_input(split_.train.x.rows(index), schedule_.type, plan_.device);
     return {index, x, y_.index_select(0, index.to(plan_.device)), {}};
   }
 
@@ -172,7 +172,7 @@ class Trainer {
   std::shared_ptr<Model> model_;
   std::unique_ptr<torch::optim::Optimizer> optimizer_;
   Tensor x_, y_, loss_sum_;
-  bool taped_ = false, expanded_ = false;
+  bool taped_ = false;
   int64_t epoch_ = 0, step_ = 0, loss_count_ = 0;
   double lr_ = 0;
 };
@@ -181,8 +181,7 @@ class Trainer {
 
 Shape model_shape(const Split& split, const BaseLoss& loss, Chain& chain) {
   Shape shape;
-  const auto sizes = split.train.x.sizes().slice(1);
-  shape.input = sizes.vec();
+  shape.input = split.train.x.shape();
   shape.outputs = loss.one_output() ? 1 : split.train.classes;
   chain.shape(shape);
   return shape;

@@ -27,7 +27,7 @@ TEST(Dpsgd, ClipsEachRecordAndSumsAsTheSlowDefinition) {
   const auto split = small_split(12, 5, 3);
   const auto model = model_of("{name: mlp, hidden: [7, 6], activation: tanh}", {{5}, 3, 0});
   model->to(torch::kDouble);
-  const auto x = split.train.x.to(torch::kDouble);
+  const auto x = split.train.x.all().to(torch::kDouble);
   const double clip = 0.5;
   auto chain = chain_of("{name: dpsgd, clip: 0.5, noise: 0}");
   const StillStep still(model, split, 10);
@@ -84,7 +84,7 @@ TEST(Dpsgd, GramMatrixIsThatOfTheSlowGradients) {
   const auto split = small_split(6, 5, 3);
   const auto model = model_of("{name: mlp, hidden: [4]}", {{5}, 3, 0});
   model->to(torch::kDouble);
-  const auto x = split.train.x.to(torch::kDouble);
+  const auto x = split.train.x.all().to(torch::kDouble);
   const Tape tape;
   const auto losses = BaseLoss("cross_entropy")(model->forward(x), {{}, x, split.train.y, {}}, 1);
   const auto gram = per_record(tape, losses).gram();

@@ -72,10 +72,10 @@ TEST(SecretShift, MovesMembersAndQueriesByTheSameVector) {
   const auto before = small_split();
   auto split = before;
   chain.data(split, {{}}, Stream(3));
-  const auto moved = split.train.x - before.train.x;
+  const auto moved = split.train.x.all() - before.train.x.all();
   EXPECT_NEAR(moved[0].norm().item<double>(), 5, 1e-4);
-  EXPECT_TRUE(torch::allclose(chain.query(before.train.x), split.train.x));
-  EXPECT_TRUE(torch::equal(split.test.x, before.test.x));
+  EXPECT_TRUE(torch::allclose(chain.query(before.train.x.all()), split.train.x.all()));
+  EXPECT_TRUE(torch::equal(split.test.x.all(), before.test.x.all()));
 }
 
 TEST(SecretShift, StateBringsTheVectorBack) {

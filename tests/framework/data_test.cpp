@@ -59,8 +59,8 @@ TEST(Idx, ReadsPlainAndCompressedFiles) {
     write_family(folder.path(), gzip);
     const auto data =
         dataset_of(fmt::format("{{name: fashion_mnist, path: \"{}\"}}", folder.path().string()));
-    EXPECT_EQ(data.x.sizes(), torch::IntArrayRef({3, 1, 2, 2}));
-    EXPECT_EQ(data.x[1][0][1][1].item<int>(), 'h');
+    EXPECT_EQ(data.x.all().sizes(), torch::IntArrayRef({3, 1, 2, 2}));
+    EXPECT_EQ(data.x.all()[1][0][1][1].item<int>(), 'h');
     EXPECT_TRUE(torch::equal(data.y, torch::tensor({3, 9, 0})));
     EXPECT_EQ(data.classes, 10);
   }
@@ -114,7 +114,7 @@ TEST(FashionMnist, IsTheRealOne) {
     GTEST_SKIP() << "dataset-fashion-mnist is not installed";
   }
   const auto data = dataset_of("fashion_mnist");
-  EXPECT_EQ(data.x.sizes(), torch::IntArrayRef({70'000, 1, 28, 28}));
+  EXPECT_EQ(data.x.all().sizes(), torch::IntArrayRef({70'000, 1, 28, 28}));
   EXPECT_TRUE(torch::equal(data.y.bincount(), torch::full({10}, 7000, torch::kLong)));
   EXPECT_EQ(data.y[0].item<int64_t>(), 9);  // the first image is an ankle boot
 }
@@ -122,9 +122,9 @@ TEST(FashionMnist, IsTheRealOne) {
 TEST(Gaussian, HasItsShapeAndIsTheSameEveryTime) {
   const auto data =
       dataset_of("{name: gaussian, records: 500, features: 7, classes: 3, separation: 0}");
-  EXPECT_EQ(data.x.sizes(), torch::IntArrayRef({500, 7}));
-  EXPECT_NEAR(data.x.mean().item<double>(), 0, 0.06);
-  EXPECT_NEAR(data.x.std().item<double>(), 1, 0.06);
+  EXPECT_EQ(data.x.all().sizes(), torch::IntArrayRef({500, 7}));
+  EXPECT_NEAR(data.x.all().mean().item<double>(), 0, 0.06);
+  EXPECT_NEAR(data.x.all().std().item<double>(), 1, 0.06);
   EXPECT_EQ(data.y.max().item<int64_t>(), 2);
   EXPECT_EQ(data.digest(),
             dataset_of("{name: gaussian, records: 500, features: 7, classes: 3, separation: 0}")
@@ -138,9 +138,9 @@ TEST(Gaussian, HasItsShapeAndIsTheSameEveryTime) {
 TEST(Prototypes, FlipsTheShareOfBitsItSays) {
   const auto pure = dataset_of("{name: prototypes, records: 2000, flip: 0}");
   const auto noisy = dataset_of("{name: prototypes, records: 2000, flip: 0.3}");
-  EXPECT_EQ(pure.x.sizes(), torch::IntArrayRef({2000, 600}));
-  EXPECT_EQ(pure.x.scalar_type(), torch::kUInt8);
-  EXPECT_NEAR(pure.x.ne(noisy.x).to(torch::kDouble).mean().item<double>(), 0.3, 0.005);
+  EXPECT_EQ(pure.x.all().sizes(), torch::IntArrayRef({2000, 600}));
+  EXPECT_EQ(pure.x.all().scalar_type(), torch::kUInt8);
+  EXPECT_NEAR(pure.x.all().ne(noisy.x.all()).to(torch::kDouble).mean().item<double>(), 0.3, 0.005);
 }
 
 TEST(AsInput, ScalesImagesAndLeavesBitsAlone) {
@@ -197,7 +197,7 @@ TEST(View, MixesCandidatesAndKnowsTheMembers) {
   EXPECT_EQ(seen.member.sum().item<int64_t>(), 20);
   const auto members = seen.record.masked_select(seen.member);
   EXPECT_TRUE(torch::equal(std::get<0>(members.sort()), std::get<0>(p.target_train.sort())));
-  EXPECT_TRUE(torch::equal(seen.candidates.x, data.x.index_select(0, seen.record)));
+  EXPECT_TRUE(torch::equal(seen.candidates.x.all(), data.x.all().index_select(0, seen.record)));
   EXPECT_FALSE(seen.member.slice(0, 0, 20).all().item<bool>());
 }
 

@@ -33,7 +33,7 @@ TEST(Trainer, EqualsAPlainLoopWrittenByHand) {
     for (int64_t at = 0; at < 60; at += 16) {
       const auto rows = order.slice(0, at, at + 16);
       model->zero_grad();
-      const auto log_p = model->forward(split.train.x.index_select(0, rows)).log_softmax(1);
+      const auto log_p = model->forward(split.train.x.all().index_select(0, rows)).log_softmax(1);
       (-log_p.gather(1, split.train.y.index_select(0, rows).unsqueeze(1)).squeeze(1))
           .mean()
           .backward();

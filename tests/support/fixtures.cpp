@@ -189,7 +189,7 @@ void expect_attack_works(const std::string& yaml) {
   const auto attack = attack_of(yaml);
   const auto split = small_split(200, 30, 4);
   const auto model = train_small("none", split, "{epochs: 60}", "{name: mlp, hidden: [64]}").model;
-  const auto x = torch::cat({split.train.x, split.test.x});
+  const auto x = torch::cat({split.train.x.all(), split.test.x.all()});
   const auto y = torch::cat({split.train.y, split.test.y});
   const auto member = torch::arange(400).lt(200);
   const auto area = [&](const Tensor& logits) {
