@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <fstream>
+#include <vector>
 
 namespace imprint {
 namespace {
@@ -78,5 +80,14 @@ std::string Sha256::hex() {
 }
 
 std::string sha256(std::string_view text) { return Sha256().add(text).hex(); }
+
+std::string file_digest(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::vector<char> buffer(1 << 20);
+  Sha256 digest;
+  while (stream.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || stream.gcount() > 0)
+    digest.add(buffer.data(), static_cast<size_t>(stream.gcount()));
+  return stream.eof() && !stream.bad() ? digest.hex() : "";
+}
 
 }  // namespace imprint

@@ -29,5 +29,7 @@ class Sha256 {
 
 /// Digest of one text.
 std::string sha256(std::string_view text);
+/// Digest of a file's contents; empty if it cannot be read.
+std::string file_digest(const std::string& file);
 
 }  // namespace imprint

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <type_traits>
 
+#include "framework/config/digest.h"
 #include "framework/config/keys.h"
 
 namespace imprint {
@@ -54,6 +56,14 @@ std::string article(const std::string& type) {
   return (type == "integer" ? "an " : "a ") + type;
 }
 
+std::string resolved_path(const std::string& written, const Mark& mark) {
+  namespace fs = std::filesystem;
+  if (written.empty()) return written;
+  const bool in_file = mark.line > 0 && !mark.file.empty();
+  const auto folder = in_file ? fs::path(mark.file).parent_path() : fs::path();
+  return fs::absolute(folder / written).lexically_normal().string();
+}
+
 }  // namespace
 
 template <class T>
@@ -94,6 +104,12 @@ Key<T>& Key<T>::late() {
 }
 
 template <class T>
+Key<T>& Key<T>::digested() {
+  digested_ = true;
+  return *this;
+}
+
+template <class T>
 Key<T>& Key<T>::doc(const std::string& text) {
   doc_.doc = text;
   return *this;
@@ -101,9 +117,14 @@ Key<T>& Key<T>::doc(const std::string& text) {
 
 template <class T>
 Key<T>::operator T() {
-  const T value = read();
+  T value = read();
+  std::string contents;
+  if constexpr (std::is_same_v<T, std::string>) {
+    if (is_path_) value = resolved_path(value, keys_.mark(name_));
+    if (digested_) contents = file_digest(value);
+  }
   keys_.reading_->docs.push_back(doc_);
-  keys_.reading_->values.push_back({doc_.path, canonical_value(value), doc_.late});
+  keys_.reading_->values.push_back({doc_.path, canonical_value(value), doc_.late, contents});
   return value;
 }
 

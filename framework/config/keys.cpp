@@ -26,7 +26,9 @@ Value KeyLog::resolved() const {
 std::string KeyLog::address(bool with_late) const {
   std::vector<std::string> lines;
   for (const auto& read : values)
-    if (with_late || !read.late) lines.push_back(read.path + ": " + to_flow(read.value));
+    if (with_late || !read.late)
+      lines.push_back(read.path + ": " +
+                      (read.contents.empty() ? to_flow(read.value) : read.contents));
   std::sort(lines.begin(), lines.end());
   return joined(lines, "\n");
 }
@@ -53,6 +55,16 @@ Key<std::string> Keys::text(const std::string& name, std::string fallback) {
   return {*this, name, "text", std::move(fallback)};
 }
 Key<std::string> Keys::text(const std::string& name) { return {*this, name, "text", std::nullopt}; }
+Key<std::string> Keys::path(const std::string& name, std::string fallback) {
+  Key<std::string> key(*this, name, "path", std::move(fallback));
+  key.is_path_ = true;
+  return key;
+}
+Key<std::string> Keys::path(const std::string& name) {
+  Key<std::string> key(*this, name, "path", std::nullopt);
+  key.is_path_ = true;
+  return key;
+}
 Key<std::string> Keys::choice(const std::string& name, std::vector<std::string> words) {
   Key<std::string> key(*this, name, "choice", words.front());
   key.doc_.range = joined(words, " | ");

@@ -22,6 +22,7 @@ struct KeyValue {
   std::string path;
   Value value;
   bool late = false;
+  std::string contents = {};  ///< of the file it names: its digest, which counts instead of the name
 };
 
 /// Everything that was read from one map: the documentation, the canonical values, the problems.
@@ -56,6 +57,10 @@ class Keys {
   Key<bool> flag(const std::string& name, bool fallback);
   Key<std::string> text(const std::string& name, std::string fallback);
   Key<std::string> text(const std::string& name);  ///< required
+  /// A file or folder. A relative one is taken from the folder of the file it is written in, as
+  /// `base` is, and from the current folder when it stands on the command line. Empty stays empty.
+  Key<std::string> path(const std::string& name, std::string fallback);
+  Key<std::string> path(const std::string& name);  ///< required
   /// One of `words`; the first is the default.
   Key<std::string> choice(const std::string& name, std::vector<std::string> words);
   Key<std::vector<int64_t>> integers(const std::string& name, std::vector<int64_t> fallback);
@@ -98,6 +103,8 @@ class Key {
   Key& at_least(double low);
   /// Used only for what is released, not for training: left out of a training's address.
   Key& late();
+  /// Of a path: the file's contents count in addresses, not its name.
+  Key& digested();
   /// One line for `imprint explain`.
   Key& doc(const std::string& text);
 
@@ -117,7 +124,7 @@ class Key {
   std::optional<T> fallback_;
   std::vector<std::string> words_;
   std::optional<double> low_, high_;
-  bool low_open_ = false;
+  bool low_open_ = false, is_path_ = false, digested_ = false;
   KeyDoc doc_;
 };
 

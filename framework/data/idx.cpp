@@ -137,9 +137,7 @@ std::vector<fs::path> data_folders(const std::string& given, const std::string& 
                                    const std::vector<fs::path>& more) {
   if (!given.empty()) return {given};
   std::vector<fs::path> folders;
-  if (const char* data = std::getenv("IMPRINT_DATA")) folders.push_back(fs::path(data) / name);
-  if (const char* home = std::getenv("HOME"))
-    folders.push_back(fs::path(home) / ".cache/imprint/data" / name);
+  if (!data_home().empty()) folders.push_back(data_home() / name);
   folders.insert(folders.end(), more.begin(), more.end());
   return folders;
 }

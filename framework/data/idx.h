@@ -16,8 +16,8 @@ Tensor read_idx(const std::filesystem::path& file);
 Dataset read_mnist_files(const std::vector<std::filesystem::path>& folders, int64_t classes,
                          const std::string& how_to_get);
 
-/// Folders where a data set may lie: `given` alone if not empty, else $IMPRINT_DATA/name,
-/// ~/.cache/imprint/data/name, and `more`.
+/// Folders where a data set may lie: `given` alone if not empty, else data_home()/name
+/// (framework/data/cache.h) and `more`.
 std::vector<std::filesystem::path> data_folders(const std::string& given, const std::string& name,
                                                 const std::vector<std::filesystem::path>& more);
 

@@ -1,5 +1,8 @@
 #include "framework/data/partition.h"
 
+#include <fstream>
+#include <set>
+
 #include "framework/config/digest.h"
 
 namespace imprint {
@@ -26,6 +29,30 @@ std::pair<Tensor, Tensor> pool_halves(const Tensor& pool, int64_t index, const S
   return index % 2 == 0 ? std::pair{first, second} : std::pair{second, first};
 }
 
+// Record numbers from a file, each once and within the data; undefined without a file.
+Tensor given_members(const std::string& file, int64_t records, const Mark& mark,
+                     Problems& problems) {
+  if (file.empty()) return {};
+  std::ifstream stream(file);
+  std::vector<int64_t> numbers;
+  std::set<int64_t> seen;
+  std::string word;
+  while (stream >> word) {
+    const auto number = as_integer(Value::scalar(word));
+    if (number && *number >= 0 && *number < records && seen.insert(*number).second) {
+      numbers.push_back(*number);
+      continue;
+    }
+    problems.add(mark, fmt::format("{}: '{}' is not the number of a record (0..{}), or it stands "
+                                   "there twice",
+                                   file, word.substr(0, 40), records - 1));
+    break;
+  }
+  if (!stream.eof() && seen.empty()) problems.add(mark, fmt::format("{}: cannot be read", file));
+  if (stream.eof() && seen.empty()) problems.add(mark, fmt::format("{}: holds no numbers", file));
+  return torch::tensor(numbers, torch::kLong);
+}
+
 }  // namespace
 
 Protocol::Protocol(Keys keys)
@@ -40,7 +67,13 @@ Protocol::Protocol(Keys keys)
                      .at_least(0)
                      .doc("records for attackers that need some, trained on by nobody")),
       tune(keys.integer("tune", 0).at_least(0).doc(
-          "records held out for choosing hyper-parameters")) {}
+          "records held out for choosing hyper-parameters")),
+      members(keys.path("members", "")
+                  .doc("four_way and five_way: a file of the numbers, as text, of the records that "
+                       "the target was trained on elsewhere; the others are dealt as usual")) {
+  if (!members.empty() && name == "pool")
+    keys.problem("members", "members cannot be given in the protocol pool; use four_way");
+}
 
 std::string Partition::digest() const {
   Sha256 digest;
@@ -53,11 +86,17 @@ std::string Partition::digest() const {
 
 Partition deal(const Protocol& protocol, int64_t records, const Stream& stream, const Mark& mark,
                Problems& problems) {
-  const auto order = torch::randperm(records, stream.generator(), torch::kLong);
+  auto order = torch::randperm(records, stream.generator(), torch::kLong);
+  const auto given = given_members(protocol.members, records, mark, problems);
+  if (given.defined()) {
+    order = order.masked_select(torch::isin(order, given).logical_not());
+    records = order.size(0);
+  }
   const bool pool = protocol.name == "pool";
   const auto spare = protocol.population + protocol.tune;
   const auto test = !pool ? 0 : protocol.test > 0 ? protocol.test : records / 5;
-  const int64_t pieces = pool ? 1 : protocol.name == "five_way" ? 5 : 4;
+  const int64_t pieces =
+      (pool ? 1 : protocol.name == "five_way" ? 5 : 4) - (given.defined() ? 1 : 0);
   const auto most = (records - spare - test) / pieces;
   const auto size = protocol.size > 0 ? protocol.size : most;
   if (size > most || size < (pool ? 2 : 1)) {
@@ -77,9 +116,9 @@ Partition deal(const Protocol& protocol, int64_t records, const Stream& stream, 
   Partition partition;
   partition.protocol = protocol.name;
   partition.pool = take(pool ? size : 0);
-  partition.target_train = take(pool ? 0 : size);
+  partition.target_train = given.defined() ? given : take(pool ? 0 : size);
   partition.target_test = take(pool ? test : size);
-  partition.reference = take(pieces == 5 ? size : 0);
+  partition.reference = take(protocol.name == "five_way" ? size : 0);
   partition.shadow_train = take(pool ? 0 : size);
   partition.shadow_test = take(pool ? 0 : size);
   partition.population = take(protocol.population);

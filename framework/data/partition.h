@@ -21,6 +21,7 @@ struct Protocol {
   int64_t size;  ///< records per piece (pool: in the pool); 0: as many as there are
   int64_t test;  ///< pool: records of the test piece
   int64_t population, tune;
+  std::string members;  ///< a file of the record numbers that the target was trained on; or empty
 };
 
 /// The record numbers of every piece of one deal.

@@ -17,4 +17,9 @@ void save_tensors(const std::filesystem::path& file, const std::map<std::string,
 /// is missing, truncated or no such file.
 std::map<std::string, Tensor> load_tensors(const std::filesystem::path& file);
 
+/// The same, memory-mapped where a tensor starts at a multiple of 64 bytes (as the kernels'
+/// results depend on it); the others are copied. The mapping lives as long as a tensor does, and
+/// nothing may be written into it.
+std::map<std::string, Tensor> map_tensors(const std::filesystem::path& file);
+
 }  // namespace imprint

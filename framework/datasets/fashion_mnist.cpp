@@ -10,7 +10,7 @@ namespace {
 class FashionMnist final : public Source {
  public:
   explicit FashionMnist(Keys keys)
-      : path_(keys.text("path", "").doc("folder of the IDX files; empty: the usual places")) {}
+      : path_(keys.path("path", "").doc("folder of the IDX files; empty: the usual places")) {}
 
   Dataset load() const override {
     const auto folders = data_folders(

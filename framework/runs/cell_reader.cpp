@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "framework/config/digest.h"
 #include "framework/runs/sweep.h"
 
 namespace imprint {
@@ -28,6 +29,7 @@ class CellReader {
 
   void read(Cell& cell, Defaults& defaults) {
     read_data(cell, defaults);
+    read_target(cell, defaults);
     read_model(cell, defaults);
     read_training(cell, defaults);
     cell.shadows = read_shadows(root_.find("shadows"), problems_);
@@ -38,6 +40,30 @@ class CellReader {
   }
 
  private:
+  void read_target(Cell& cell, Defaults& defaults) {
+    const auto* spec = root_.find("target");
+    if (spec == nullptr) return;
+    if (!spec->is_map()) {
+      problems_.add(spec->mark, "target must be a map, such as {weights: model.pt}");
+      return;
+    }
+    auto& target = cell.target;
+    target.mark = spec->mark;
+    Keys keys(*spec, new_reading("target", problems_));
+    target.weights = keys.path("weights")
+                         .doc("a file of weights, PyTorch's or safetensors: the target is not "
+                              "trained, its shadows are")
+                         .get();
+    keys.finish();
+    // The word itself, not a file of that name.
+    if (const auto* word = spec->find("weights"); word != nullptr && word->text == "as_built")
+      target.weights = "as_built";
+    else if (target.digest = file_digest(target.weights); target.digest.empty())
+      keys.problem("weights", fmt::format("cannot read '{}'", target.weights));
+    else
+      defaults.add("target", keys.reading()->resolved());
+  }
+
   void read_measures(Cell& cell) {
     const auto* measures = root_.find("measures");
     if (measures == nullptr) return;
@@ -57,9 +83,61 @@ class CellReader {
     auto& data = cell.data;
     data.mark = spec->mark;
     data.split_mark = spec->find("split") == nullptr ? spec->mark : spec->find("split")->mark;
+    Keys written(*spec, new_reading("data", problems_));
     data.source = build(SourceRegistry::instance(), "dataset", *spec, problems_,
                         [&](Keys& keys) { read_data_keys(keys, data); });
-    if (data.source) defaults.add("data", with_name(data.source));
+    if (!data.source) return;
+    defaults.add("data", with_name(data.source));
+    complete(data, written);
+  }
+
+  // What needs the source's own facts.
+  void complete(DataChoice& data, Keys& keys) {
+    const auto facts = data.source.component->facts();
+    if (data.preparation.normalise == "standard") {
+      data.preparation.mean = facts.mean;
+      data.preparation.deviation = facts.deviation;
+      if (facts.mean.empty())
+        keys.problem("normalise",
+                     fmt::format("dataset '{}' has no constants of its own; use normalise: members",
+                                 data.source.about->name));
+    }
+    if (!keys.has("relabel")) return;
+    const auto word = keys.text("relabel", "").get();
+    if (!word.empty()) data.groups = class_groups(word, facts, keys);
+  }
+
+  static std::vector<std::vector<int64_t>> class_groups(const std::string& word, const Facts& facts,
+                                                        Keys& keys) {
+    if (const auto found = facts.groups.find(word); found != facts.groups.end())
+      return found->second;
+    std::vector<std::vector<int64_t>> groups(1);
+    std::set<int64_t> seen;
+    std::string digits;
+    bool good = true;
+    for (const char c : word + ",") {
+      if (c >= '0' && c <= '9') {
+        digits += c;
+        continue;
+      }
+      if (!digits.empty() && digits.size() < 10) {
+        groups.back().push_back(std::stoll(digits));
+        good = good && seen.insert(groups.back().back()).second;
+      }
+      good = good && digits.size() < 10 && (c == ',' || c == ' ' || c == '|');
+      if (c == '|') groups.emplace_back();
+      digits.clear();
+    }
+    for (const auto& group : groups) good = good && !group.empty();
+    if (good && groups.size() > 1) return groups;
+    std::vector<std::string> names;
+    for (const auto& [name, unused] : facts.groups) names.push_back(name);
+    keys.problem("relabel",
+                 fmt::format("relabel must be {}or classes such as '1 3 5 | 0 2 4', each in one "
+                             "group, at least two groups; not '{}'{}",
+                             names.empty() ? "" : joined(names) + " ", word,
+                             did_you_mean(word, names)));
+    return {};
   }
 
   void read_model(Cell& cell, Defaults& defaults) {
@@ -112,19 +190,50 @@ class CellReader {
 
 }  // namespace
 
+namespace {
+
+void read_preparation(Keys& keys, Preparation& preparation) {
+  preparation.normalise =
+      keys.choice("normalise", {"off", "standard", "members"})
+          .doc("standard: by the data set's own constants; members: by mean and deviation of each "
+               "model's members, per channel or feature")
+          .get();
+  preparation.centre =
+      keys.flag("centre", false).doc("subtract the mean record of each model's members").get();
+  auto augment = keys.section("augment");
+  preparation.augment.crop =
+      augment.integer("crop", 0)
+          .within(0, 1024)
+          .doc("training batches: pad by that many zeros, cut a random window of the old size")
+          .get();
+  preparation.augment.flip =
+      augment.flag("flip", false).doc("training batches: mirror each image with probability 1/2").get();
+}
+
+}  // namespace
+
 void read_data_keys(Keys& keys, DataChoice& data) {
   data.protocol = std::make_shared<Protocol>(keys.section("split"));
-  data.keep_classes = keys.integers("keep_classes", {})
-                          .at_least(0)
-                          .doc("only records of these classes, renumbered; empty: all")
-                          .get();
+  const std::vector<int64_t> kept = keys.integers("keep_classes", {})
+                                        .at_least(0)
+                                        .doc("only records of these classes, renumbered; empty: all");
+  const std::string relabel =
+      keys.text("relabel", "")
+          .doc("joins classes into new labels, the others left out: '0 2 4 | 1 3 5' makes label 0 "
+               "of the even ones; or a name the data set knows");
   data.limit = keys.integer("limit", 0)
                    .at_least(0)
                    .doc("at most that many records, chosen at random; 0: all")
                    .get();
-  const std::set<int64_t> distinct(data.keep_classes.begin(), data.keep_classes.end());
-  if (distinct.size() != data.keep_classes.size() || distinct.size() == 1)
+  const std::set<int64_t> distinct(kept.begin(), kept.end());
+  if (distinct.size() != kept.size() || distinct.size() == 1)
     keys.problem("keep_classes", "keep_classes must name at least two different classes");
+  if (!kept.empty() && !relabel.empty())
+    keys.problem("relabel", "give keep_classes or relabel, not both");
+  data.groups.clear();
+  for (const auto old : kept) data.groups.push_back({old});
+  read_preparation(keys, data.preparation);
+  data.framework_keys = keys.reading()->values.size();
 }
 
 void read_sections(const Value& root, Cell& cell, Defaults& defaults, Problems& problems) {

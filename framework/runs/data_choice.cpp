@@ -1,46 +1,70 @@
+#include <algorithm>
+
 #include "framework/config/digest.h"
 #include "framework/runs/experiment.h"
 
 namespace imprint {
+namespace {
+
+// Joins classes into new labels; records of classes in no group are left out.
+Dataset relabelled(const Dataset& data, const std::vector<std::vector<int64_t>>& groups,
+                   const Mark& mark) {
+  auto renumbered = torch::full_like(data.y, -1);
+  for (size_t label = 0; label < groups.size(); ++label) {
+    for (const auto old : groups[label]) {
+      if (old >= data.classes)
+        throw ConfigError(mark.prefix() + fmt::format("keep_classes or relabel names class {}, the "
+                                                      "data have 0..{}",
+                                                      old, data.classes - 1));
+      renumbered.masked_fill_(data.y.eq(old), static_cast<int64_t>(label));
+    }
+  }
+  const auto rows = renumbered.ge(0).nonzero().squeeze(1);
+  return {data.x.at(rows), renumbered.index_select(0, rows), static_cast<int64_t>(groups.size())};
+}
+
+}  // namespace
+
+std::string DataChoice::own_keys() const {
+  KeyLog own = *source.reading;
+  own.values.erase(own.values.begin(),
+                   own.values.begin() + static_cast<std::ptrdiff_t>(framework_keys));
+  return own.address(true);
+}
 
 std::string DataChoice::address() const {
-  std::string kept;
-  for (const auto k : keep_classes) kept += fmt::format("{},", k);
+  std::string joined_classes;
+  for (const auto& group : groups) joined_classes += fmt::format("{}|", fmt::join(group, ","));
   return Sha256()
       .field(source.about->name)
       .field(source.about->digest())
-      .field(source.reading->address(true))
-      .field(kept)
+      .field(own_keys())
+      .field(joined_classes)
       .field(std::to_string(limit))
       .hex();
 }
 
-Dataset DataChoice::load() const {
-  Dataset data;
+Loaded DataChoice::load() const {
+  Loaded loaded;
   try {
-    data = source.component->load();
+    loaded = load_records(*source.component, *source.about, own_keys());
   } catch (const ConfigError& error) {
     throw ConfigError(mark.prefix() + error.what());
   }
-  if (!keep_classes.empty()) {
-    auto renumbered = torch::full_like(data.y, -1);
-    for (size_t k = 0; k < keep_classes.size(); ++k) {
-      if (keep_classes[k] >= data.classes)
-        throw ConfigError(mark.prefix() +
-                          fmt::format("keep_classes names class {}, the data have 0..{}",
-                                      keep_classes[k], data.classes - 1));
-      renumbered.masked_fill_(data.y.eq(keep_classes[k]), static_cast<int64_t>(k));
-    }
-    const auto rows = renumbered.ge(0).nonzero().squeeze(1);
-    data = {data.x.at(rows), renumbered.index_select(0, rows),
-            static_cast<int64_t>(keep_classes.size())};
-  }
+  auto& data = loaded.data;
+  if (groups.empty() && (limit == 0 || limit >= data.size())) return loaded;
+  if (!groups.empty()) data = relabelled(data, groups, mark);
   if (limit > 0 && limit < data.size()) {
     const auto order =
         torch::randperm(data.size(), Stream(0).at("limit").generator(), torch::kLong);
     data = data.at(std::get<0>(order.slice(0, 0, limit).sort()));
   }
-  return data;
+  loaded.digest = Sha256()
+                      .field(loaded.digest)
+                      .field(Records(data.x.selection()).digest())
+                      .field(Records(data.y).digest())
+                      .hex();
+  return loaded;
 }
 
 }  // namespace imprint

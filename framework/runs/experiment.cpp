@@ -92,7 +92,7 @@ bool read_top_level(const Value& root, Problems& problems) {
   Keys keys(root, new_reading("the experiment", problems));
   for (const auto* known :
        {"name", "base", "plugins", "data", "model", "train", "defenses", "attacks", "measures",
-        "shadows", "seeds", "device", "figures", "expect"})
+        "shadows", "target", "seeds", "device", "figures", "expect"})
     keys.raw(known);
   keys.finish();
   bool usable = true;

@@ -6,24 +6,40 @@
 #include <vector>
 
 #include "framework/config/keys.h"
+#include "framework/data/cache.h"
 #include "framework/data/partition.h"
 #include "framework/privacy/attack.h"
+#include "framework/training/preparation.h"
 #include "framework/training/trainer.h"
 
 namespace imprint {
 
-/// Which records an experiment uses: a source, a choice of them, and how they are dealt out.
+/// Which records an experiment uses: a source, a choice of them, how they are dealt out, and what
+/// stands between them and the network.
 struct DataChoice {
   Built<Source> source;
-  std::vector<int64_t> keep_classes;  ///< empty: all; the kept ones are renumbered in this order
-  int64_t limit = 0;                  ///< 0: all
+  size_t framework_keys = 0;  ///< the first of what `source` read are not its own
+  /// The classes of each new label, the others left out; empty: all classes as they are.
+  std::vector<std::vector<int64_t>> groups;
+  int64_t limit = 0;  ///< 0: all
   std::shared_ptr<Protocol> protocol;
+  Preparation preparation;
   Mark mark, split_mark;
 
   /// Identifies the records before they are dealt out.
   std::string address() const;
-  /// The records, or a ConfigError that names the source's place in the file.
-  Dataset load() const;
+  /// The records and their digest, or a ConfigError that names the source's place in the file.
+  Loaded load() const;
+
+ private:
+  std::string own_keys() const;
+};
+
+/// A target that was trained elsewhere.
+struct TargetChoice {
+  std::string weights;  ///< empty: the target is trained; `as_built`, or a file
+  std::string digest;   ///< of the file
+  Mark mark;
 };
 
 /// One attack of a cell: a variant, if its keys are swept.
@@ -55,6 +71,7 @@ struct Cell {
   std::vector<AttackChoice> attacks;
   std::vector<Value> measures;
   ShadowChoice shadows;
+  TargetChoice target;
   torch::Device device = torch::kCPU;
 };
 

@@ -23,18 +23,12 @@ class Planner {
   }
 
  private:
-  struct Loaded {
-    Dataset data;
-    std::string digest;
-  };
-
   std::shared_ptr<const Deal> deal_for(const Cell& cell) {
     const auto& choice = cell.data;
     const auto source = choice.address();
     if (!loaded_.contains(source)) {
       try {
-        const auto data = choice.load();
-        loaded_[source] = {data, data.digest()};
+        loaded_[source] = choice.load();
       } catch (const ConfigError& error) {
         problems_.add({}, error.what());
         loaded_[source] = {};
@@ -42,17 +36,19 @@ class Planner {
     }
     const auto& [data, digest] = loaded_.at(source);
     if (data.empty()) {
-      problems_.add(choice.mark, "no records are left: see keep_classes");
+      problems_.add(choice.mark, "no records are left: see keep_classes and relabel");
       return nullptr;
     }
     if (cell.schedule->loss.one_output() && data.classes != 2)
       problems_.add(choice.mark,
                     fmt::format("this train.loss has one output and needs two classes, the data "
-                                "have {}; choose two with keep_classes",
+                                "have {}; choose two with keep_classes or relabel",
                                 data.classes));
     const auto& protocol = *choice.protocol;
-    const auto key = fmt::format("{} {} {} {} {} {} {}", source, protocol.name, protocol.size,
-                                 protocol.test, protocol.population, protocol.tune, cell.seed);
+    check_images(choice, data);
+    const auto key =
+        fmt::format("{} {} {} {} {} {} {} {}", source, protocol.name, protocol.size, protocol.test,
+                    protocol.population, protocol.tune, protocol.members, cell.seed);
     if (const auto found = deals_.find(key); found != deals_.end()) return found->second;
     const auto stream = Stream(static_cast<uint64_t>(cell.seed)).at("split");
     auto partition = deal(protocol, data.size(), stream, choice.split_mark, problems_);
@@ -60,6 +56,18 @@ class Planner {
     const auto address = Sha256().field(digest).field(split).hex();
     return deals_[key] =
                std::make_shared<Deal>(Deal{data, std::move(partition), stream, split, address});
+  }
+
+  void check_images(const DataChoice& choice, const Dataset& data) {
+    const auto& [normalise, centre, mean, deviation, augment] = choice.preparation;
+    const auto& shape = data.x.shape();
+    if (!augment.empty() && shape.size() != 3)
+      problems_.add(choice.mark, fmt::format("augment needs images, the records have shape [{}]",
+                                             fmt::join(shape, ", ")));
+    if (normalise == "standard" && static_cast<int64_t>(mean.size()) != shape.front())
+      problems_.add(choice.mark, fmt::format("the data set's constants are for {} channels, the "
+                                             "records have shape [{}]; use normalise: members",
+                                             mean.size(), fmt::join(shape, ", ")));
   }
 
   CellJobs plan_cell(const Cell& cell, const std::shared_ptr<const Deal>& deal) {
@@ -116,6 +124,14 @@ class Planner {
         .field(schedule->sampling)
         .field(cell.model_address);
     digest.field(chain_address(chain, false)).field(cell.device.str()).field(joined(after));
+    digest.field(cell.data.preparation.text());
+    const bool given = index == 0 && !cell.target.weights.empty() && !members.defined();
+    if (given) {
+      digest.field(cell.target.digest);
+      if (chain.overrides("state") || chain.overrides("data") || chain.overrides("first"))
+        problems_.add(cell.target.mark,
+                      "target.weights cannot stand for a defense with state or data of its own");
+    }
     if (members.defined()) digest.field(Dataset{members, members, 0}.digest());
     const auto address = digest.hex();
     if (plan_.trainings.contains(address)) return address;
@@ -131,7 +147,9 @@ class Planner {
                                               members,
                                               first,
                                               {},
-                                              {}});
+                                              {},
+                                              cell.data.preparation,
+                                              given ? cell.target.weights : ""});
     const auto what = index == 0 ? "target" : fmt::format("shadow {}", index);
     plan_.jobs.push_back({Job::Kind::train, address, after,
                           fmt::format("train {} of {}", what, cell.id),

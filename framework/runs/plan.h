@@ -35,6 +35,8 @@ struct TrainJob {
   std::vector<std::vector<std::string>> first;  ///< addresses of the trainings before, per link
   std::set<int64_t> snapshots;                  ///< epochs whose weights somebody releases
   std::vector<std::pair<std::string, Value>> measures;  ///< address -> spec, of those that watch
+  Preparation preparation;
+  std::string weights;  ///< of a target that was trained elsewhere: a file, or `as_built`
 };
 
 /// A training at the epoch that is released, with everything the service does to a query.

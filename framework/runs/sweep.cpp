@@ -72,8 +72,8 @@ std::string written(const Value& value) {
 
 // The sections that differ from point to point: what `with` may change and a sweep may stand in.
 const std::set<std::string>& with_roots() {
-  static const std::set<std::string> roots{"data",  "device",  "measures",
-                                           "model", "shadows", "train"};
+  static const std::set<std::string> roots{"data",    "device", "measures", "model",
+                                           "shadows", "target", "train"};
   return roots;
 }
 
@@ -165,6 +165,8 @@ Value with_defaults(const Value& written, const Value& defaults) {
       all.set(entry.key, entry.value);
     else if (entry.value.is_map())
       *found = with_defaults(*found, entry.value);
+    else if (found->is_scalar() && entry.value.is_scalar() && entry.value.text.starts_with('/'))
+      *found = entry.value;  // a path as it was resolved: the file will lie elsewhere
   }
   return all;
 }

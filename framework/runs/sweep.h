@@ -32,7 +32,7 @@ std::string unique_id(const std::string& label,
                       const std::vector<std::pair<std::string, std::string>>& swept, int64_t seed,
                       size_t number);
 
-/// `written` with the entries of `defaults` that it lacks, at every depth.
+/// `written` with the entries of `defaults` that it lacks, at every depth, and with paths resolved.
 Value with_defaults(const Value& written, const Value& defaults);
 
 /// The component's resolved keys as a map that starts with its name.

@@ -21,11 +21,19 @@ Chain fresh_chain(const std::vector<Value>& specs) {
   return chain;
 }
 
-std::shared_ptr<Model> build_model(const Value& spec, const Shape& shape) {
+std::shared_ptr<Model> build_model(const TrainJob& training, const Shape& shape,
+                                   const Split& split) {
   Problems problems;
-  auto built = build(ModelRegistry::instance(), "model", spec, problems, {}, shape);
+  auto built = build(ModelRegistry::instance(), "model", training.model_spec, problems, {}, shape);
   problems.raise();
-  return built.component;
+  return prepared(built.component, training.preparation, split.train.x);
+}
+
+// Weights from a file by the names that the network gives them.
+void load_into(Model& network, const std::string& file) {
+  if (file == "as_built") return;
+  const auto weights = load_weights(file);
+  set_weights(network, weights, file);
 }
 
 void write_snapshot(const Store& store, const TrainJob& training, int64_t epoch, Model& model,
@@ -53,8 +61,8 @@ Released load_release(const Plan& plan, const Release& release, const Store& sto
   const auto& training = plan.trainings.at(release.train);
   Released released{fresh_chain(release.chain), {}};
   const auto address = snapshot_address(release.train, release.epoch);
-  auto model =
-      build_model(training.model_spec, model_shape(split, training.schedule->loss, released.chain));
+  const auto model =
+      build_model(training, model_shape(split, training.schedule->loss, released.chain), split);
   place(*model, training.schedule->type, training.device);
   State weights(State::Direction::load);
   weights.tensors = store.tensors("snapshot", address, "weights");
@@ -134,7 +142,9 @@ void do_training(const Plan& plan, const TrainJob& training, const Store& store,
       .schedule = *training.schedule,
       .chain = chain,
       .first = load_first(plan, training, store, seen.split),
-      .build = [&](const Shape& shape) { return build_model(training.model_spec, shape); },
+      .build = [&](const Shape& shape) { return build_model(training, shape, seen.split); },
+      .augment = training.preparation.augment,
+      .load = {},
       .stream = training.stream,
       .device = training.device,
       .measures = {},
@@ -146,6 +156,8 @@ void do_training(const Plan& plan, const TrainJob& training, const Store& store,
             rows.push_back(row);
             on_epoch(row);
           }};
+  if (!training.weights.empty())
+    training_plan.load = [&](Model& model) { load_into(network_of(model), training.weights); };
   for (auto& watcher : watching)
     training_plan.measures.push_back({watcher.measure.component.get(), &watcher.log});
   const auto model = train(training_plan);

@@ -22,10 +22,10 @@ int64_t batch_key(Keys keys) {
   return number.value_or(1);
 }
 
-torch::ScalarType precision_key(Keys keys) {
-  const std::string word =
-      keys.choice("precision", {"float32", "float64"}).doc("of weights and records");
-  return word == "float64" ? torch::kFloat64 : torch::kFloat32;
+std::string precision_key(Keys keys) {
+  return keys.choice("precision", {"float32", "float64", "bfloat16"})
+      .doc("of weights and records; bfloat16: of products and convolutions while training, weights "
+           "and answers stay float32");
 }
 
 Due due_keys(Keys keys, int64_t every, const std::string& what) {
@@ -77,10 +77,14 @@ Schedule::Schedule(Keys keys)
                         "others draw every step anew")),
       loss(keys.choice("loss", BaseLoss::names())
                .doc("before any defense; the last three use one output and two classes")),
-      type(precision_key(keys)),
+      type(torch::kFloat32),
+      bfloat16(false),
       record(due_keys(keys.section("record"), 1, "recorded")),
       evaluate(due_keys(keys.section("evaluate"), std::max<int64_t>(1, (epochs + 9) / 10),
                         "evaluated")) {
+  const auto precision = precision_key(keys);
+  if (precision == "float64") type = torch::kFloat64;
+  bfloat16 = precision == "bfloat16";
   if (nesterov && (optimizer != "sgd" || momentum == 0))
     keys.problem("optimizer", "nesterov needs sgd with a momentum above 0");
   if (!milestones.empty() && anneal == "cosine")

@@ -29,6 +29,7 @@ struct Schedule {
   std::string sampling;
   BaseLoss loss;
   torch::ScalarType type;
+  bool bfloat16;  ///< of products and convolutions while training; weights are of `type`
   Due record, evaluate;
 
   /// Learning rate of a zero-based epoch.

@@ -1,9 +1,33 @@
 #include "framework/training/trainer.h"
 
+#include <ATen/autocast_mode.h>
 #include <torch/utils.h>
 
 namespace imprint {
 namespace {
+
+// Until it is destroyed, matrix products and convolutions compute in bfloat16; weights, sums and
+// losses stay as they are.
+class Bfloat16Products {
+ public:
+  Bfloat16Products(bool on, const torch::Device& device) : device_(device.type()), on_(on) {
+    if (!on_) return;
+    at::autocast::increment_nesting();
+    at::autocast::set_autocast_dtype(device_, torch::kBFloat16);
+    at::autocast::set_autocast_enabled(device_, true);
+  }
+  ~Bfloat16Products() {
+    if (!on_) return;
+    at::autocast::set_autocast_enabled(device_, false);
+    if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
+  }
+  Bfloat16Products(const Bfloat16Products&) = delete;
+  Bfloat16Products& operator=(const Bfloat16Products&) = delete;
+
+ private:
+  torch::DeviceType device_;
+  bool on_;
+};
 
 // One training in progress; its methods are the lines of the loop.
 class Trainer {
@@ -22,11 +46,15 @@ class Trainer {
     taped_ = plan_.chain.overrides("gradient");
     y_ = split_.train.y.to(plan_.device);
     // Small inputs are converted once; large ones stay compact and are expanded per batch.
-    const bool small = split_.train.x.numel() <= int64_t{1} << 26;
+    const bool small = split_.train.x.numel() <= int64_t{1} << 24;
     if (small) x_ = as_input(split_.train.x.all(), schedule_.type, plan_.device);
   }
 
   std::shared_ptr<Model> run() {
+    if (plan_.load) {
+      judge_loaded();
+      return model_;
+    }
     for (epoch_ = 0; epoch_ < schedule_.epochs; ++epoch_) {
       run_epoch();
       if (finish_epoch()) break;
@@ -71,17 +99,22 @@ class Trainer {
     else if (model_->has_closed_form())
       closed_form_backward(batch, step);
     else
-      mean_loss(model_->forward(batch.x), batch, step).backward();
+      mean_loss(logits_of(batch.x), batch, step).backward();
     for (const auto& attached : plan_.measures) attached.measure->step(step, batch);
     optimizer_->step();
     if (schedule_.loss.on_sphere()) project();
   }
 
   Batch records(const Tensor& index) const {
-    const auto x = x_.defined()
-                       ? x_.index_select(0, index.to(x_.device()))
-                       : as_input(split_.train.x.rows(index), schedule_.type, plan_.device);
+    auto x = x_.defined() ? x_.index_select(0, index.to(x_.device()))
+                          : as_input(split_.train.x.rows(index), schedule_.type, plan_.device);
+    x = plan_.augment(x, plan_.stream.at("augmentation", static_cast<uint64_t>(step_)));
     return {index, x, y_.index_select(0, index.to(plan_.device)), {}};
+  }
+
+  Tensor logits_of(const Tensor& x) {
+    const Bfloat16Products products(schedule_.bfloat16, plan_.device);
+    return model_->forward(x).to(schedule_.type);
   }
 
   // [n] or a scalar; also counts towards the epoch's mean.
@@ -114,7 +147,7 @@ class Trainer {
 
   void taped_backward(const Batch& batch, const Step& step) {
     Tape tape;
-    const auto logits = model_->forward(batch.x);
+    const auto logits = logits_of(batch.x);
     // Layers of a defense's own, run by its loss, are no part of the model.
     tape.close();
     if (step_ == 0) check_tape(tape);
@@ -140,6 +173,19 @@ class Trainer {
     for (const auto& p : model_->parameters())
       square = square.defined() ? square + p.square().sum() : p.square().sum();
     for (auto& p : model_->parameters()) p.div_(square.sqrt());
+  }
+
+  // A model from elsewhere, as it is at the last epoch.
+  void judge_loaded() {
+    plan_.load(*model_);
+    epoch_ = schedule_.epochs - 1;
+    const auto logits =
+        queried_logits(*model_, plan_.chain, plan_.split.train.x, schedule_.type, plan_.device);
+    const auto one_output = logits.select(1, logits.size(1) - 1).unsqueeze(1);
+    const Batch members{{}, {}, plan_.split.train.y, {}};
+    loss_sum_ = schedule_.loss(schedule_.loss.one_output() ? one_output : logits, members, 1).sum();
+    loss_count_ = plan_.split.train.size();
+    finish_epoch();
   }
 
   // Records, measures, snapshots; true: a defense asks to stop.

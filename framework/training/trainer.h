@@ -3,6 +3,7 @@
 #include <functional>
 #include <set>
 
+#include "framework/data/augment.h"
 #include "framework/training/measure.h"
 #include "framework/training/schedule.h"
 
@@ -28,6 +29,9 @@ struct TrainingPlan {
   Chain& chain;
   std::vector<std::vector<Trained>> first;  ///< per link of the chain
   std::function<std::shared_ptr<Model>(const Shape&)> build;
+  Augmentation augment;
+  /// Puts finished weights into the model: then it is judged and released, but not trained.
+  std::function<void(Model&)> load;
   Stream stream;
   torch::Device device;
   std::vector<Attached> measures;

@@ -71,9 +71,9 @@ TEST(Dpsgd, NoiseHasTheDeviationItSays) {
   const Split split{none, none, {}, {}, {}};
   const StillStep still(model, split, 6);
   const auto step = still.step();
-  const Batch batch{torch::arange(4), none.x, none.y, {}};
+  const Batch batch{torch::arange(4), none.x.all(), none.y, {}};
   const Tape tape;
-  const auto losses = BaseLoss("cross_entropy")(model->forward(none.x), batch, 1) * 0;
+  const auto losses = BaseLoss("cross_entropy")(model->forward(none.x.all()), batch, 1) * 0;
   ASSERT_TRUE(chain.gradient(batch, {losses, tape}, step));
   const auto noise = model->parameters()[0].grad();  // 20,000 draws of N(0, (3 x 2 / 6)^2)
   EXPECT_NEAR(noise.std().item<double>(), 1, 0.02);

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+
+#include "framework/data/dataset.h"
+
+namespace imprint {
+
+/// Records as a source gave them, with the digest of their contents.
+struct Loaded {
+  Dataset data;
+  std::string digest;
+};
+
+/// Where data live: $IMPRINT_DATA, else ~/.cache/imprint/data; empty when there is neither.
+std::filesystem::path data_home();
+
+/// The records of a source that reads files, decoded once into a file under data_home()/cache that
+/// is memory-mapped from then on, so that all workers of a machine share one copy. `keys` are the
+/// keys that the source itself read. A source of small files, or one that makes its records up, is
+/// loaded directly; so is any when the cache cannot be written, with a note on the error stream. A
+/// changed file (name, size, time of change), key or reader makes a new entry, which takes the
+/// place of the old one.
+Loaded load_records(const Source& source, const Component& about, const std::string& keys);
+
+}  // namespace imprint
