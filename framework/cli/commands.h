@@ -18,6 +18,7 @@ struct RunOptions {
 // Each returns the program's exit code: 0 done, 1 a job failed, 2 bad input, 75 interrupted.
 int run_command(const RunOptions& options);
 int check_command(const RunOptions& options);
+int export_command(RunOptions options, const std::string& cell, const std::string& weights);
 int list_command(const std::string& kind, const std::vector<std::string>& plugins);
 int explain_command(const std::string& name, const std::vector<std::string>& plugins);
 int new_command(const std::string& kind, const std::string& name);

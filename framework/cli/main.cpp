@@ -51,6 +51,14 @@ int run_program(int argc, char** argv) {
   add_run_options(*check, options);
   check->callback([&] { code = check_command(options); });
 
+  auto* save = app.add_subcommand("export", "writes a trained model's weights for PyTorch");
+  save->add_option("RUN", options.file, "run folder, or experiment file")->required();
+  save->add_option("WEIGHTS", word, "file to write: .pt, .pth or .safetensors")->required();
+  save->add_option("--cell", second, "which cell's target (its name in results.csv)");
+  save->add_option("--store", options.store,
+                   "folder of reusable results (default: $IMPRINT_STORE, else store)");
+  save->callback([&] { code = export_command(options, second, word); });
+
   auto* list = app.add_subcommand("list", "lists models, attacks, defenses, datasets and measures");
   list->add_option("KIND", word, "models, attacks, defenses, datasets or measures");
   list->add_option("--plugin", options.plugins, "shared object with further components")

@@ -4,14 +4,14 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <thread>
 
 #include "framework/cli/commands.h"
 #include "framework/cli/progress.h"
-#include "framework/config/load.h"
+#include "framework/cli/ready.h"
 #include "framework/reports/assemble.h"
 #include "framework/reports/cell_events.h"
-#include "framework/reports/expect.h"
 #include "framework/reports/html.h"
 #include "framework/reports/tables.h"
 #include "framework/runs/machine.h"
@@ -21,51 +21,6 @@ namespace imprint {
 namespace {
 
 namespace fs = std::filesystem;
-
-Value load(const RunOptions& options) {
-  auto root = load_experiment_file(options.file, options.overrides);
-  if (options.plugins.empty()) return root;
-  auto* listed = root.find("plugins");
-  std::vector<Value> all = listed == nullptr ? std::vector<Value>{} : listed->items;
-  for (const auto& path : options.plugins) {
-    all.push_back(Value::scalar(path));
-    all.back().mark.file = "--plugin " + path;
-  }
-  root.set("plugins", Value::list(all));
-  return root;
-}
-
-// The experiment with everything in it checked that can be checked before the first training.
-struct Ready {
-  Experiment experiment;
-  std::vector<Claim> claims;
-  Plan plan;
-};
-
-Ready prepare(const RunOptions& options) {
-  Ready ready;
-  Problems problems;
-  const auto root = load(options);
-  try {
-    ready.experiment = read_experiment(root, fs::path(options.file).stem().string());
-  } catch (const ConfigError& error) {
-    problems.add({}, error.what());
-  }
-  static const Value none;
-  const auto* figures = root.find("figures");
-  const auto* expect = root.find("expect");
-  read_figures(figures == nullptr ? none : *figures, problems);
-  ready.claims = read_claims(expect == nullptr ? none : *expect, problems);
-  problems.raise();
-  ready.plan = make_plan(ready.experiment);
-  return ready;
-}
-
-fs::path store_folder(const RunOptions& options) {
-  if (!options.store.empty()) return options.store;
-  const char* given = std::getenv("IMPRINT_STORE");
-  return given == nullptr ? "store" : given;
-}
 
 int terminal_width() {
   winsize size{};
@@ -209,11 +164,13 @@ int check_command(const RunOptions& options) {
   at::set_num_threads(1);
   const auto ready = prepare(options);
   const auto folder = store_folder(options);
+  // Checking makes no folder.
+  const auto store = fs::exists(folder) ? std::optional<Store>(folder) : std::nullopt;
   std::map<std::string, std::pair<size_t, size_t>> kinds;  // kind -> all, stored
   for (const auto& job : ready.plan.jobs) {
     auto& [all, stored] = kinds[job.folder()];
     ++all;
-    stored += fs::exists(folder) && ready.plan.stored(job, Store(folder)) ? 1 : 0;
+    stored += store && ready.plan.stored(job, *store) ? 1 : 0;
   }
   fmt::print("{}: {} cells\n", ready.experiment.name, ready.experiment.cells.size());
   for (const auto* kind : {"train", "signals", "attack", "measure"}) {

@@ -1,8 +1,25 @@
 #include "framework/data/records.h"
 
+#include <array>
+#include <cstring>
+
 #include "framework/config/digest.h"
 
 namespace imprint {
+namespace {
+
+// The eight bits of every byte, each as a byte.
+const std::array<std::array<uint8_t, 8>, 256>& byte_bits() {
+  static const auto table = [] {
+    std::array<std::array<uint8_t, 8>, 256> all{};
+    for (size_t byte = 0; byte < 256; ++byte)
+      for (size_t bit = 0; bit < 8; ++bit) all[byte][bit] = byte >> bit & 1;
+    return all;
+  }();
+  return table;
+}
+
+}  // namespace
 
 Records::Records(Tensor values) : store_(std::move(values)) {
   if (store_.defined()) shape_ = store_.sizes().slice(1).vec();
@@ -42,8 +59,11 @@ Tensor Records::expanded(const Tensor& rows) const {
   auto values = torch::empty({n, features_}, torch::kUInt8);
   const auto* from = rows.const_data_ptr<uint8_t>();
   auto* to = values.mutable_data_ptr<uint8_t>();
-  for (int64_t i = 0; i < n; ++i, from += bytes, to += features_)
-    for (int64_t j = 0; j < features_; ++j) to[j] = from[j >> 3] >> (j & 7) & 1;
+  const auto whole = features_ / 8;
+  for (int64_t i = 0; i < n; ++i, from += bytes, to += features_) {
+    for (int64_t j = 0; j < whole; ++j) std::memcpy(to + 8 * j, byte_bits()[from[j]].data(), 8);
+    for (int64_t j = 8 * whole; j < features_; ++j) to[j] = from[j >> 3] >> (j & 7) & 1;
+  }
   return values;
 }
 

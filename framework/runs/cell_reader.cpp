@@ -133,9 +133,9 @@ class CellReader {
     std::vector<std::string> names;
     for (const auto& [name, unused] : facts.groups) names.push_back(name);
     keys.problem("relabel",
-                 fmt::format("relabel must be {}or classes such as '1 3 5 | 0 2 4', each in one "
+                 fmt::format("relabel must be {}classes such as '1 3 5 | 0 2 4', each in one "
                              "group, at least two groups; not '{}'{}",
-                             names.empty() ? "" : joined(names) + " ", word,
+                             names.empty() ? "" : joined(names) + " or ", word,
                              did_you_mean(word, names)));
     return {};
   }

@@ -1,10 +1,13 @@
 #include "framework/runs/plan.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 
 #include "framework/config/digest.h"
 #include "framework/runs/addresses.h"
+#include "framework/runs/work.h"
 
 namespace imprint {
 namespace {
@@ -150,11 +153,20 @@ class Planner {
                                               {},
                                               cell.data.preparation,
                                               given ? cell.target.weights : ""});
+    if (given && problems_.empty()) try_weights(plan_.trainings.at(address), cell.target.mark);
     const auto what = index == 0 ? "target" : fmt::format("shadow {}", index);
     plan_.jobs.push_back({Job::Kind::train, address, after,
                           fmt::format("train {} of {}", what, cell.id),
                           static_cast<double>(count * cell.schedule->epochs)});
     return address;
+  }
+
+  void try_weights(const TrainJob& training, const Mark& mark) {
+    try {
+      check_weights(training);
+    } catch (const ConfigError& error) {
+      problems_.add(mark, error.what());
+    }
   }
 
   // With the sampling that this chain needs, whoever else is in the cell.

@@ -1,5 +1,6 @@
 #include "framework/runs/work.h"
 
+#include "framework/data/weights.h"
 #include "framework/runs/addresses.h"
 #include "framework/runs/history.h"
 #include "framework/runs/machine.h"
@@ -32,8 +33,7 @@ std::shared_ptr<Model> build_model(const TrainJob& training, const Shape& shape,
 // Weights from a file by the names that the network gives them.
 void load_into(Model& network, const std::string& file) {
   if (file == "as_built") return;
-  const auto weights = load_weights(file);
-  set_weights(network, weights, file);
+  set_weights(network, load_weights(file), file);
 }
 
 void write_snapshot(const Store& store, const TrainJob& training, int64_t epoch, Model& model,
@@ -239,6 +239,20 @@ void do_measure(const Plan& plan, const MeasureJob& job, const Store& store) {
 }
 
 }  // namespace
+
+std::shared_ptr<Model> released_model(const Plan& plan, const Release& release,
+                                      const Store& store) {
+  const auto seen = view_of(plan.trainings.at(release.train));
+  return load_release(plan, release, store, seen.split).trained.model;
+}
+
+void check_weights(const TrainJob& training) {
+  const auto seen = view_of(training);
+  auto chain = fresh_chain(training.chain);
+  const auto shape = model_shape(seen.split, training.schedule->loss, chain);
+  const auto model = build_model(training, shape, seen.split);
+  load_into(network_of(*model), training.weights);
+}
 
 void do_job(const Plan& plan, const Job& job, const Store& store,
             const std::function<void(const EpochRow&)>& on_epoch) {

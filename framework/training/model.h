@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "framework/data/dataset.h"
@@ -40,6 +42,15 @@ using ModelRegistry = Registry<Model, const Shape&>;
 
 /// Moves a network to a device and its floating-point tensors to a type; counters stay integers.
 void place(torch::nn::Module& model, torch::ScalarType type, const torch::Device& device);
+
+/// Parameters and buffers by the names that PyTorch gives them, in the order of the network.
+std::vector<std::pair<std::string, Tensor>> named_weights(const torch::nn::Module& network);
+
+/// Copies `weights` into a network, whose names and shapes must be the same (a "module." before all
+/// of them aside, and counters of batches, which may be missing). Throws ConfigError naming `file`
+/// and what differs.
+void set_weights(torch::nn::Module& network, std::map<std::string, Tensor> weights,
+                 const std::string& file);
 
 /// Number of trainable numbers.
 int64_t parameter_count(const Model& model);

@@ -1,0 +1,87 @@
+"""Runs both sides of each benchmark in turn, keeps the best of each, prints ratios."""
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+
+import numpy
+
+here = os.path.dirname(os.path.abspath(__file__))
+program = sys.argv[1]
+
+
+def both(what, rounds, *folders):
+    """The best of several rounds, the two sides taking turns."""
+    ours, theirs = {}, {}
+    sides = [(ours, [program, what]), (theirs, [sys.executable, os.path.join(here, "pytorch_side.py"), what])]
+    for _ in range(rounds):
+        for (best, command), folder in zip(sides, folders or ("", "")):
+            for name, value in json.loads(subprocess.check_output(command + [folder])).items():
+                better = max if name == "gemm_flops" else min
+                best[name] = better(best.get(name, value), value)
+    return ours, theirs
+
+
+def mlp():
+    # Multiplications and additions of one epoch: forward, and backward for weights and (but the first layer) inputs.
+    widths = [600, 1024, 512, 256, 128, 100]
+    products = [a * b for a, b in zip(widths, widths[1:])]
+    flops = 2 * 5000 * (3 * sum(products) - products[0])
+    ours, theirs = both("mlp", 3)
+    limit = flops / ours["gemm_flops"]
+    print("one epoch of the 600-1024-512-256-128-100 network, 5,000 records, batch 128, one thread")
+    print(f"  Imprint                  {100 * limit / ours['seconds']:.0f} % of the GEMM limit")
+    for name, key in (("index_select", "tensor"), ("DataLoader", "loader")):
+        print(f"  PyTorch, {name:<15} {100 * limit / theirs[key]:.0f} %; "
+              f"Imprint is {theirs[key] / ours['seconds']:.2f} times as fast")
+
+
+def resnet():
+    ours, theirs = both("resnet", 2)
+    print("one epoch of ResNet-20 on 10,000 images of 32 x 32 with crop and flip, batch 128, one thread")
+    print(f"  Imprint                  {100 * ours['convolutions'] / ours['seconds']:.0f} % of the time its "
+          "convolutions take alone")
+    print(f"  Imprint, bfloat16        {ours['seconds'] / ours['bfloat16']:.2f} times as fast as float32")
+    print(f"  PyTorch, DataLoader      Imprint is {theirs['loader'] / ours['seconds']:.2f} times as fast")
+
+
+def write_cifar(folder):
+    """Made-up images in both official versions of CIFAR-10, at full size."""
+    rng = numpy.random.default_rng(0)
+    for name in [f"data_batch_{i}" for i in range(1, 6)] + ["test_batch"]:
+        x = rng.integers(0, 256, (10000, 3072), dtype=numpy.uint8)
+        y = rng.integers(0, 10, 10000, dtype=numpy.uint8)
+        numpy.hstack([y[:, None], x]).tofile(os.path.join(folder, "bin", name + ".bin"))
+        with open(os.path.join(folder, "py", name), "wb") as file:
+            pickle.dump({"data": x, "labels": [int(label) for label in y]}, file, protocol=2)
+
+
+def cifar():
+    with tempfile.TemporaryDirectory() as folder:
+        for part in ("bin", "py", "home"):
+            os.mkdir(os.path.join(folder, part))
+        write_cifar(folder)
+        os.environ["IMPRINT_DATA"] = os.path.join(folder, "home")
+        ours, theirs = both("cifar", 2, os.path.join(folder, "bin"), os.path.join(folder, "py"))
+    print("reading CIFAR-10 (60,000 images) and summing its bytes; PyTorch as torchvision reads the pickled version")
+    for name, key in (("its files, cold", "source_cold"), ("its files, warm", "source"),
+                      ("the cache, cold", "cache_cold"), ("the cache, warm", "cache")):
+        peer = "source_cold" if key.endswith("cold") else "source"
+        print(f"  from {name:<20} Imprint is {theirs[peer] / ours[key]:.1f} times as fast")
+    print(f"  opening the cache takes 1/{theirs['source'] / ours['open']:.0f} of it")
+
+
+def texas():
+    ours, theirs = both("texas", 2)
+    print("batches of 128 of Texas100-shaped records (6,169 binary features), one epoch of 20,000")
+    print(f"  Imprint, bits            {theirs['loader'] / ours['seconds']:.1f} times as fast as a DataLoader of floats, "
+          f"in 1/{theirs['bytes'] / ours['bytes']:.0f} of the memory")
+
+
+known = {"mlp": mlp, "resnet": resnet, "cifar": cifar, "texas": texas}
+for name in sys.argv[2:] or known:
+    if name not in known:
+        sys.exit(f"there is no benchmark '{name}' (benchmarks: {', '.join(known)})")
+    known[name]()
