@@ -1,11 +1,8 @@
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
 #include <ranges>
-#include <string>
-#include <string_view>
-#include <vector>
+
+#include "framework/data/zip.h"
 
 namespace imprint {
 
@@ -37,10 +34,7 @@ concept NpyValues =
 class NpzWriter {
  public:
   /// The folder of `target` must exist.
-  explicit NpzWriter(std::filesystem::path target);
-  ~NpzWriter();
-  NpzWriter(const NpzWriter&) = delete;
-  NpzWriter& operator=(const NpzWriter&) = delete;
+  explicit NpzWriter(std::filesystem::path target) : zip_(std::move(target)) {}
 
   /// Adds an array in row-major order. `dtype` is NumPy's, of fixed size: "<f8", "|b1", "|S16". An
   /// empty shape is a single value. Reads `data` at once and keeps nothing of it.
@@ -61,25 +55,10 @@ class NpzWriter {
   }
 
   /// Completes the file. Call once, last.
-  void close();
+  void close() { zip_.close(); }
 
  private:
-  struct Entry {
-    std::string name;  // within the zip
-    uint32_t crc = 0;
-    uint64_t bytes = 0, offset = 0;
-  };
-
-  void require_open() const;
-  void write(const void* data, size_t bytes);
-  void publish();
-  void discard() noexcept;
-  [[noreturn]] void fail(const std::string& what, int error);
-
-  std::filesystem::path target_, temporary_;
-  int fd_ = -1;  // -1: closed
-  uint64_t offset_ = 0;
-  std::vector<Entry> entries_;
+  ZipWriter zip_;
 };
 
 }  // namespace imprint

@@ -1,11 +1,11 @@
 #include "framework/data/safetensors.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cstring>
-#include <fstream>
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "framework/data/elements.h"
+#include "framework/data/file.h"
 
 namespace imprint {
 namespace {
@@ -25,75 +25,114 @@ std::string type_name(torch::ScalarType type) {
   throw std::runtime_error(fmt::format("safetensors cannot hold {}", c10::toString(type)));
 }
 
-[[noreturn]] void refuse_tensors(const std::filesystem::path& file, const std::string& why) {
-  throw std::runtime_error(fmt::format("{}: {}", file.string(), why));
+constexpr uint64_t kLongestHeader = uint64_t{1} << 26;
+constexpr std::string_view kMetadata = "__metadata__";
+
+/// What a header says of one tensor.
+struct HeaderEntry {
+  std::string name;
+  torch::ScalarType type = torch::kFloat32;
+  std::vector<int64_t> shape;
+  uint64_t from = 0, to = 0;  ///< within the data
+};
+
+/// Whether it is a list of whole numbers, none negative.
+bool is_counts(const nlohmann::json& value) {
+  return value.is_array() && std::all_of(value.begin(), value.end(), [](const auto& item) {
+           return item.is_number_unsigned();
+         });
 }
 
-void write_all(int descriptor, const void* data, size_t bytes, const std::filesystem::path& file) {
-  const auto* at = static_cast<const char*>(data);
-  while (bytes > 0) {
-    const auto wrote = ::write(descriptor, at, bytes);
-    if (wrote < 0) refuse_tensors(file, fmt::format("cannot be written: {}", std::strerror(errno)));
-    at += wrote;
-    bytes -= static_cast<size_t>(wrote);
+HeaderEntry header_entry(const InputFile& file, const std::string& name,
+                         const nlohmann::json& entry, uint64_t data_bytes) {
+  const auto refuse = [&](const std::string& why) {
+    file.refuse(fmt::format("damaged: tensor '{}' {}", name, why));
+  };
+  const auto member = [&](const char* key) {
+    return entry.is_object() && entry.contains(key) ? entry.at(key) : nlohmann::json();
+  };
+  const auto dtype = member("dtype"), shape = member("shape"), offsets = member("data_offsets");
+  if (!dtype.is_string() || !is_counts(shape) || !is_counts(offsets) || offsets.size() != 2)
+    refuse("needs a dtype, a shape and two data_offsets");
+  const auto type = types().find(dtype.get<std::string>());
+  if (type == types().end()) refuse(fmt::format("has the unknown dtype {}", dtype.dump()));
+  HeaderEntry found{name, type->second, shape.get<std::vector<int64_t>>(), offsets[0], offsets[1]};
+  if (found.from > found.to || found.to > data_bytes)
+    refuse(fmt::format("lies at {} to {} of {} bytes", found.from, found.to, data_bytes));
+  const auto count = element_count(found.shape);
+  if (!count || *count * c10::elementSize(found.type) != found.to - found.from)
+    refuse(fmt::format("has {} bytes, which its shape {} does not need", found.to - found.from,
+                       shape.dump()));
+  return found;
+}
+
+/// The entries of the header, in the order of their bytes, of which no two share any.
+std::vector<HeaderEntry> header_entries(const InputFile& file, const nlohmann::json& header,
+                                        uint64_t data_bytes) {
+  std::vector<HeaderEntry> entries;
+  for (const auto& [name, entry] : header.items())
+    if (name != kMetadata) entries.push_back(header_entry(file, name, entry, data_bytes));
+  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.from, a.to) < std::pair(b.from, b.to);
+  });
+  for (size_t i = 1; i < entries.size(); ++i)
+    if (entries[i].from < entries[i - 1].to)
+      file.refuse(fmt::format("damaged: tensors '{}' and '{}' share bytes", entries[i - 1].name,
+                              entries[i].name));
+  return entries;
+}
+
+std::string header_text(const std::map<std::string, Tensor>& tensors) {
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  uint64_t offset = 0;
+  for (const auto& [name, tensor] : tensors) {
+    if (name == kMetadata)
+      throw std::runtime_error(fmt::format("safetensors cannot hold a tensor named {}", name));
+    const uint64_t end = offset + tensor.numel() * tensor.element_size();
+    header[name] = {{"dtype", type_name(tensor.scalar_type())},
+                    {"shape", tensor.sizes().vec()},
+                    {"data_offsets", {offset, end}}};
+    offset = end;
+  }
+  try {
+    auto text = header.dump();
+    text.append((64 - (8 + text.size()) % 64) % 64, ' ');
+    return text;
+  } catch (const nlohmann::json::exception&) {
+    throw std::runtime_error("safetensors cannot hold a tensor whose name is not UTF-8");
   }
 }
 
 }  // namespace
 
 void save_tensors(const std::filesystem::path& file, const std::map<std::string, Tensor>& tensors) {
-  nlohmann::ordered_json header = nlohmann::ordered_json::object();
-  std::vector<Tensor> flat;
-  uint64_t offset = 0;
+  const auto header = header_text(tensors);
+  const uint64_t length = header.size();
+  OutputFile output(file);
+  output.write({reinterpret_cast<const char*>(&length), sizeof length});
+  output.write(header);
   for (const auto& [name, tensor] : tensors) {
-    flat.push_back(tensor.detach().cpu().contiguous());
-    const uint64_t end = offset + flat.back().nbytes();
-    header[name] = {{"dtype", type_name(tensor.scalar_type())},
-                    {"shape", tensor.sizes().vec()},
-                    {"data_offsets", {offset, end}}};
-    offset = end;
+    const auto flat = tensor.detach().cpu().contiguous();
+    output.write({static_cast<const char*>(flat.const_data_ptr()), flat.nbytes()});
   }
-  auto text = header.dump();
-  text.append((64 - (8 + text.size()) % 64) % 64, ' ');
-  const uint64_t length = text.size();
-  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (descriptor < 0)
-    refuse_tensors(file, fmt::format("cannot be written: {}", std::strerror(errno)));
-  write_all(descriptor, &length, sizeof(length), file);
-  write_all(descriptor, text.data(), text.size(), file);
-  for (const auto& tensor : flat)
-    write_all(descriptor, tensor.const_data_ptr(), tensor.nbytes(), file);
-  const bool synced = ::fsync(descriptor) == 0;
-  ::close(descriptor);
-  if (!synced) refuse_tensors(file, fmt::format("cannot be synced: {}", std::strerror(errno)));
+  output.publish();
 }
 
-std::map<std::string, Tensor> load_tensors(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) refuse_tensors(file, fmt::format("cannot be read: {}", std::strerror(errno)));
+std::map<std::string, Tensor> load_tensors(const std::filesystem::path& path) {
+  const InputFile file(path);
   uint64_t length = 0;
-  stream.read(reinterpret_cast<char*>(&length), sizeof(length));
-  if (!stream || length > (uint64_t{1} << 27))
-    refuse_tensors(file, "is no safetensors file, or truncated");
-  std::string text(length, ' ');
-  stream.read(text.data(), static_cast<std::streamsize>(length));
-  const auto header = nlohmann::json::parse(text, nullptr, false);
-  if (!stream || !header.is_object()) refuse_tensors(file, "is no safetensors file, or truncated");
+  if (file.size() >= sizeof length) file.read(0, &length, sizeof length);
+  if (length == 0 || length > kLongestHeader || length > file.size() - sizeof length)
+    file.refuse("is no safetensors file, or truncated");
+  const auto header = nlohmann::json::parse(file.text(sizeof length, length), nullptr, false);
+  if (!header.is_object()) file.refuse("is no safetensors file: its header is no JSON object");
+  const auto data = sizeof length + length;
   std::map<std::string, Tensor> tensors;
-  for (const auto& [name, entry] : header.items()) {
-    if (name == "__metadata__") continue;
-    const auto type = types().find(entry.value("dtype", ""));
-    if (type == types().end()) refuse_tensors(file, fmt::format("'{}' has an unknown type", name));
-    auto tensor = torch::empty(entry.at("shape").get<std::vector<int64_t>>(), type->second);
-    const auto from = entry.at("data_offsets").at(0).get<uint64_t>();
-    const auto to = entry.at("data_offsets").at(1).get<uint64_t>();
-    if (to - from != tensor.nbytes())
-      refuse_tensors(file, fmt::format("'{}' has the wrong size", name));
-    stream.seekg(static_cast<std::streamoff>(8 + length + from));
-    stream.read(static_cast<char*>(tensor.mutable_data_ptr()),
-                static_cast<std::streamsize>(tensor.nbytes()));
-    if (!stream) refuse_tensors(file, fmt::format("truncated within '{}'", name));
-    tensors[name] = tensor;
+  for (const auto& entry : header_entries(file, header, file.size() - data)) {
+    auto tensor = torch::empty(entry.shape, entry.type);
+    file.read(data + entry.from, tensor.mutable_data_ptr(), tensor.nbytes());
+    settle_elements(tensor, false);
+    tensors[entry.name] = tensor;
   }
   return tensors;
 }

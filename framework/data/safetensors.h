@@ -9,12 +9,12 @@
 namespace imprint {
 
 /// Writes named tensors in the safetensors format: a JSON header padded so that data start at a
-/// 64-byte boundary, then the tensors' bytes. Synced, so that a rename afterwards is safe. Throws
+/// 64-byte boundary, then the tensors' bytes. The file appears whole and on disk. Throws
 /// std::runtime_error with the reason.
 void save_tensors(const std::filesystem::path& file, const std::map<std::string, Tensor>& tensors);
 
-/// Reads such a file; tensors own their memory. Throws std::runtime_error naming the file when it
-/// is missing, truncated or no such file.
+/// Reads such a file; tensors own their memory. Throws ConfigError naming the file when it is
+/// missing, truncated, damaged or no such file, before it allocates more than the file holds.
 std::map<std::string, Tensor> load_tensors(const std::filesystem::path& file);
 
 /// The same, memory-mapped where a tensor starts at a multiple of 64 bytes (as the kernels'
