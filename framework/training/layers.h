@@ -22,8 +22,9 @@ class Linear final : public Layer {
   Tensor weight, bias;  ///< [outputs, inputs]; [outputs], undefined without a bias
 };
 
-/// A square convolution with PyTorch's default initialisation, U(+-1/sqrt(inputs * size^2)). Keeps
-/// its weights and gives its results in channels-last order, for which the kernels are faster.
+/// A square convolution with PyTorch's default initialisation, U(+-1/sqrt(inputs * size^2)). Works
+/// in channels-last order, for which the kernels are faster; its weights stay in plain order, as
+/// fused optimizers expect them.
 class Conv2d final : public Layer {
  public:
   struct Window {
@@ -39,6 +40,9 @@ class Conv2d final : public Layer {
 
  private:
   Tensor patches(const Tensor& input) const;  ///< [n, inputs size^2, places]
+  /// [n, channels inputs size^2]: each record's gradient of the weights of some output channels,
+  /// whose part of `back` is `part` [n, channels, places].
+  Tensor gradients(const Tensor& input, const Tensor& part) const;
 
   Window window_;
 };
@@ -63,7 +67,8 @@ class Norm : public Layer {
 };
 
 /// Batch normalisation. While training it mixes the records of a batch, so that no record has a
-/// gradient of its own: per-record gradients are refused then.
+/// gradient of its own: per-record gradients are refused then. A batch with a single value per
+/// channel, whose variance nobody knows, is normalised as in evaluation and changes no statistics.
 class BatchNorm2d final : public Norm {
  public:
   explicit BatchNorm2d(int64_t channels);
@@ -121,17 +126,23 @@ class Sequence final : public Layer {
   std::vector<std::shared_ptr<Layer>> layers_;
 };
 
-/// Rectified `x`; done in place where nobody will look at `x` again.
+/// Rectified `x`, done in place where autograd and the tape allow it: only for an `x` that nobody
+/// else looks at, such as the output of a norm, a convolution or a sum.
 Tensor rectified(const Tensor& x);
+/// Rectified norm(x), or rectified x where `norm` is null; leaves `x` as it is.
+Tensor rectified(const std::shared_ptr<Layer>& norm, const Tensor& x);
+/// norm(x), or x itself where `norm` is null.
+Tensor normed(const std::shared_ptr<Layer>& norm, const Tensor& x);
 /// [n, channels]: the mean over all places.
 Tensor pooled(const Tensor& x);
 
-/// The key `norm` of a convolutional model: batch, group or none.
-std::string norm_key(Keys& keys);
+/// The key `norm` of a convolutional model, batch, group or none; `usual` is the default.
+std::string norm_key(Keys& keys, const std::string& usual = "batch");
 /// A norm of that kind; null for none, when convolutions have a bias instead.
 std::shared_ptr<Layer> make_norm(const std::string& kind, int64_t channels);
-/// `model`'s convolutions anew as N(0, 2 / fan), fan = outputs * size^2 (or inputs * size^2), and
-/// their biases 0, as ResNet, VGG and their kin are initialised.
-void initialise_convolutions(torch::nn::Module& model, bool fan_out = true);
+
+/// The channels of records of shape `input`, for the model of that name; throws ConfigError unless
+/// they are images [channels, height, width].
+int64_t image_channels(const std::string& model, const std::vector<int64_t>& input);
 
 }  // namespace imprint

@@ -36,6 +36,9 @@ void Tape::close() {
 Tape* Tape::current() { return current_tape; }
 
 PerRecord per_record(const Tape& tape, const Tensor& losses) {
+  TORCH_CHECK(!tape.uses.empty(),
+              "this model kept no tape, so per-record gradients are not known; build it from "
+              "framework/training/layers.h");
   std::vector<Tensor> outputs;
   std::set<Layer*> seen;
   for (const auto& use : tape.uses) {
