@@ -17,11 +17,10 @@ size_t find_cell(const Experiment& experiment, const std::string& id) {
   if (id.empty() && ids.size() == 1) return 0;
   const auto found = std::find(ids.begin(), ids.end(), id);
   if (found != ids.end()) return static_cast<size_t>(found - ids.begin());
-  throw ConfigError(
-      id.empty() ? fmt::format("there are {} cells; choose one with --cell:\n  {}", ids.size(),
-                               joined(ids, "\n  "))
-                 : fmt::format("there is no cell '{}'{} (cells: {})", id, did_you_mean(id, ids),
-                               joined(ids)));
+  throw ConfigError(id.empty() ? fmt::format("there are {} cells; choose one with --cell:\n  {}",
+                                             ids.size(), joined(ids, "\n  "))
+                               : fmt::format("there is no cell '{}'{} (cells: {})", id,
+                                             did_you_mean(id, ids), joined(ids)));
 }
 
 // What has to be done to a record before the network sees it.
@@ -45,7 +44,8 @@ void say_preparation(const Model& model, const Preparation& preparation) {
 }  // namespace
 
 int export_command(RunOptions options, const std::string& cell, const std::string& weights) {
-  if (fs::is_directory(options.file)) options.file = (fs::path(options.file) / "config.yaml").string();
+  if (fs::is_directory(options.file))
+    options.file = (fs::path(options.file) / "config.yaml").string();
   const auto ready = prepare(options);
   const auto number = find_cell(ready.experiment, cell);
   const auto folder = store_folder(options);
@@ -53,7 +53,8 @@ int export_command(RunOptions options, const std::string& cell, const std::strin
   const auto address = snapshot_address(release.train, release.epoch);
   if (!fs::exists(folder) || !Store(folder).has("snapshot", address))
     throw ConfigError(fmt::format("{} has no model of cell {}; run it first: imprint run {}",
-                                  folder.string(), ready.experiment.cells[number].id, options.file));
+                                  folder.string(), ready.experiment.cells[number].id,
+                                  options.file));
   const auto model = released_model(ready.plan, release, Store(folder));
   const auto named = named_weights(network_of(*model));
   save_weights(weights, named);

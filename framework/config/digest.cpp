@@ -85,7 +85,8 @@ std::string file_digest(const std::string& file) {
   std::ifstream stream(file, std::ios::binary);
   std::vector<char> buffer(1 << 20);
   Sha256 digest;
-  while (stream.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || stream.gcount() > 0)
+  while (stream.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) ||
+         stream.gcount() > 0)
     digest.add(buffer.data(), static_cast<size_t>(stream.gcount()));
   return stream.eof() && !stream.bad() ? digest.hex() : "";
 }

@@ -22,7 +22,8 @@ struct KeyValue {
   std::string path;
   Value value;
   bool late = false;
-  std::string contents = {};  ///< of the file it names: its digest, which counts instead of the name
+  std::string contents =
+      {};  ///< of the file it names: its digest, which counts instead of the name
 };
 
 /// Everything that was read from one map: the documentation, the canonical values, the problems.

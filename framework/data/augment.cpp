@@ -1,7 +1,8 @@
 #include "framework/data/augment.h"
 
-#include <algorithm>
 #include <ATen/Dispatch.h>
+
+#include <algorithm>
 
 namespace imprint {
 namespace {

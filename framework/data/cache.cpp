@@ -1,8 +1,6 @@
 #include "framework/data/cache.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -48,7 +46,8 @@ Loaded from_entry(const fs::path& file) {
   const auto& features = tensors.at("features");
   return {{packed > 0 ? Records::bits(features, packed) : Records(features), tensors.at("labels"),
            classes},
-          {reinterpret_cast<const char*>(text.const_data_ptr<int8_t>()), static_cast<size_t>(text.numel())}};
+          {reinterpret_cast<const char*>(text.const_data_ptr<int8_t>()),
+           static_cast<size_t>(text.numel())}};
 }
 
 // Names in this order put the features at a multiple of 64 bytes: a digest has 64 digits.
@@ -64,15 +63,7 @@ void write_entry(const fs::path& file, const Loaded& loaded) {
 
 void replace_entry(const fs::path& folder, const CacheName& name, const Loaded& loaded) {
   fs::create_directories(folder);
-  const auto temporary = folder / fmt::format(".{}.{}", name.entry, ::getpid());
-  try {
-    write_entry(temporary, loaded);
-    fs::rename(temporary, folder / name.entry);
-  } catch (...) {
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-    throw;
-  }
+  write_entry(folder / name.entry, loaded);
   for (const auto& entry : fs::directory_iterator(folder)) {
     const auto other = entry.path().filename().string();
     // Whoever has mapped the old file keeps it.

@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -54,6 +56,12 @@ std::string InputFile::text(uint64_t offset, uint64_t bytes) const {
   std::string text(bytes, '\0');
   read(offset, text.data(), bytes);
   return text;
+}
+
+std::shared_ptr<char> InputFile::mapped() const {
+  void* start = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd_, 0);
+  if (start == MAP_FAILED) refuse(fmt::format("cannot be mapped: {}", std::strerror(errno)));
+  return {static_cast<char*>(start), [bytes = size_](char* first) { ::munmap(first, bytes); }};
 }
 
 void InputFile::refuse(const std::string& why) const {
@@ -105,6 +113,12 @@ void OutputFile::fail(const std::string& what, int error) {
   discard();
   throw std::runtime_error("cannot " + what + " " + target_.string() + ": " +
                            std::system_category().message(error));
+}
+
+void write_file(const std::filesystem::path& file, std::string_view contents) {
+  OutputFile output(file);
+  output.write(contents);
+  output.publish();
 }
 
 }  // namespace imprint

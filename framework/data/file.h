@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,9 @@ class InputFile {
   /// Exactly `bytes` bytes from `offset` on; refuses a file that ends before.
   void read(uint64_t offset, void* to, uint64_t bytes) const;
   std::string text(uint64_t offset, uint64_t bytes) const;
+  /// The whole file in memory, its pages shared with everybody who maps it until somebody writes
+  /// into them, which never reaches the file. Lives as long as a copy of the pointer does.
+  std::shared_ptr<char> mapped() const;
   /// Throws ConfigError "<path>: <why>".
   [[noreturn]] void refuse(const std::string& why) const;
 
@@ -55,5 +59,8 @@ class OutputFile {
   int fd_ = -1;  // -1: closed
   uint64_t offset_ = 0;
 };
+
+/// Writes a file whole or not at all.
+void write_file(const std::filesystem::path& file, std::string_view contents);
 
 }  // namespace imprint

@@ -12,7 +12,7 @@
 
 #include "framework/config/problems.h"
 #include "framework/data/codec.h"
-#include "framework/data/whole_file.h"
+#include "framework/data/file.h"
 
 namespace imprint {
 namespace {
@@ -124,6 +124,6 @@ Tensor centre_crop(const Tensor& image, int64_t size) {
   return cropped;
 }
 
-void write_png(const fs::path& file, const Tensor& image) { write_whole(file, encode_png(image)); }
+void write_png(const fs::path& file, const Tensor& image) { write_file(file, encode_png(image)); }
 
 }  // namespace imprint

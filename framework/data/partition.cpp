@@ -95,8 +95,10 @@ Partition deal(const Protocol& protocol, int64_t records, const Stream& stream, 
   const bool pool = protocol.name == "pool";
   const auto spare = protocol.population + protocol.tune;
   const auto test = !pool ? 0 : protocol.test > 0 ? protocol.test : records / 5;
-  const int64_t pieces =
-      (pool ? 1 : protocol.name == "five_way" ? 5 : 4) - (given.defined() ? 1 : 0);
+  const int64_t pieces = (pool                          ? 1
+                          : protocol.name == "five_way" ? 5
+                                                        : 4) -
+                         (given.defined() ? 1 : 0);
   const auto most = (records - spare - test) / pieces;
   const auto size = protocol.size > 0 ? protocol.size : most;
   if (size > most || size < (pool ? 2 : 1)) {

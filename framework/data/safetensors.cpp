@@ -118,8 +118,10 @@ void save_tensors(const std::filesystem::path& file, const std::map<std::string,
   output.publish();
 }
 
-std::map<std::string, Tensor> load_tensors(const std::filesystem::path& path) {
-  const InputFile file(path);
+namespace {
+
+/// The entries of a file, with offsets from its beginning.
+std::vector<HeaderEntry> entries_of(const InputFile& file) {
   uint64_t length = 0;
   if (file.size() >= sizeof length) file.read(0, &length, sizeof length);
   if (length == 0 || length > kLongestHeader || length > file.size() - sizeof length)
@@ -127,12 +129,42 @@ std::map<std::string, Tensor> load_tensors(const std::filesystem::path& path) {
   const auto header = nlohmann::json::parse(file.text(sizeof length, length), nullptr, false);
   if (!header.is_object()) file.refuse("is no safetensors file: its header is no JSON object");
   const auto data = sizeof length + length;
+  auto entries = header_entries(file, header, file.size() - data);
+  for (auto& entry : entries) {
+    entry.from += data;
+    entry.to += data;
+  }
+  return entries;
+}
+
+Tensor copied(const InputFile& file, const HeaderEntry& entry) {
+  auto tensor = torch::empty(entry.shape, entry.type);
+  file.read(entry.from, tensor.mutable_data_ptr(), tensor.nbytes());
+  settle_elements(tensor, false);
+  return tensor;
+}
+
+}  // namespace
+
+std::map<std::string, Tensor> load_tensors(const std::filesystem::path& path) {
+  const InputFile file(path);
   std::map<std::string, Tensor> tensors;
-  for (const auto& entry : header_entries(file, header, file.size() - data)) {
-    auto tensor = torch::empty(entry.shape, entry.type);
-    file.read(data + entry.from, tensor.mutable_data_ptr(), tensor.nbytes());
-    settle_elements(tensor, false);
-    tensors[entry.name] = tensor;
+  for (const auto& entry : entries_of(file)) tensors[entry.name] = copied(file, entry);
+  return tensors;
+}
+
+std::map<std::string, Tensor> map_tensors(const std::filesystem::path& path) {
+  const InputFile file(path);
+  const auto bytes = file.mapped();
+  std::map<std::string, Tensor> tensors;
+  for (const auto& entry : entries_of(file)) {
+    // A flag may be any byte in a damaged file: those are copied and settled.
+    const bool aligned = entry.from % 64 == 0 && entry.from < entry.to;
+    tensors[entry.name] =
+        aligned && entry.type != torch::kBool
+            ? torch::from_blob(
+                  bytes.get() + entry.from, entry.shape, [bytes](void*) {}, entry.type)
+            : copied(file, entry);
   }
   return tensors;
 }

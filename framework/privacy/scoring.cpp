@@ -76,13 +76,13 @@ Roc roc_of(const Ranking& ranking) {
 
 /// DeLong's structural components of the records of one tie: the share of the other group that a
 /// member is rightly above, that a non-member is rightly below.
-struct Component {
+struct Placement {
   double member = 0, non_member = 0;
 };
 
-std::vector<Component> components(const Ranking& ranking) {
+std::vector<Placement> components(const Ranking& ranking) {
   const auto m = static_cast<double>(ranking.members), n = static_cast<double>(ranking.non_members);
-  std::vector<Component> result;
+  std::vector<Placement> result;
   double members_above = 0, non_members_above = 0;
   for (const auto& tie : ranking.ties) {
     const auto a = static_cast<double>(tie.members), b = static_cast<double>(tie.non_members);

@@ -51,8 +51,9 @@ class CellReader {
     target.mark = spec->mark;
     Keys keys(*spec, new_reading("target", problems_));
     target.weights = keys.path("weights")
-                         .doc("a file of weights, PyTorch's or safetensors: the target is not "
-                              "trained, its shadows are")
+                         .doc(
+                             "a file of weights, PyTorch's or safetensors: the target is not "
+                             "trained, its shadows are")
                          .get();
     keys.finish();
     // The word itself, not a file of that name.
@@ -132,11 +133,11 @@ class CellReader {
     if (good && groups.size() > 1) return groups;
     std::vector<std::string> names;
     for (const auto& [name, unused] : facts.groups) names.push_back(name);
-    keys.problem("relabel",
-                 fmt::format("relabel must be {}classes such as '1 3 5 | 0 2 4', each in one "
-                             "group, at least two groups; not '{}'{}",
-                             names.empty() ? "" : joined(names) + " or ", word,
-                             did_you_mean(word, names)));
+    keys.problem(
+        "relabel",
+        fmt::format("relabel must be {}classes such as '1 3 5 | 0 2 4', each in one "
+                    "group, at least two groups; not '{}'{}",
+                    names.empty() ? "" : joined(names) + " or ", word, did_you_mean(word, names)));
     return {};
   }
 
@@ -195,8 +196,9 @@ namespace {
 void read_preparation(Keys& keys, Preparation& preparation) {
   preparation.normalise =
       keys.choice("normalise", {"off", "standard", "members"})
-          .doc("standard: by the data set's own constants; members: by mean and deviation of each "
-               "model's members, per channel or feature")
+          .doc(
+              "standard: by the data set's own constants; members: by mean and deviation of each "
+              "model's members, per channel or feature")
           .get();
   preparation.centre =
       keys.flag("centre", false).doc("subtract the mean record of each model's members").get();
@@ -206,21 +208,24 @@ void read_preparation(Keys& keys, Preparation& preparation) {
           .within(0, 1024)
           .doc("training batches: pad by that many zeros, cut a random window of the old size")
           .get();
-  preparation.augment.flip =
-      augment.flag("flip", false).doc("training batches: mirror each image with probability 1/2").get();
+  preparation.augment.flip = augment.flag("flip", false)
+                                 .doc("training batches: mirror each image with probability 1/2")
+                                 .get();
 }
 
 }  // namespace
 
 void read_data_keys(Keys& keys, DataChoice& data) {
   data.protocol = std::make_shared<Protocol>(keys.section("split"));
-  const std::vector<int64_t> kept = keys.integers("keep_classes", {})
-                                        .at_least(0)
-                                        .doc("only records of these classes, renumbered; empty: all");
+  const std::vector<int64_t> kept =
+      keys.integers("keep_classes", {})
+          .at_least(0)
+          .doc("only records of these classes, renumbered; empty: all");
   const std::string relabel =
       keys.text("relabel", "")
-          .doc("joins classes into new labels, the others left out: '0 2 4 | 1 3 5' makes label 0 "
-               "of the even ones; or a name the data set knows");
+          .doc(
+              "joins classes into new labels, the others left out: '0 2 4 | 1 3 5' makes label 0 "
+              "of the even ones; or a name the data set knows");
   data.limit = keys.integer("limit", 0)
                    .at_least(0)
                    .doc("at most that many records, chosen at random; 0: all")

@@ -1,6 +1,5 @@
 #include "framework/runs/store.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -20,38 +19,7 @@ std::string unique_suffix() {
   return fmt::format("{}-{}", ::getpid(), counter++);
 }
 
-void sync_write(const fs::path& file, const std::string& contents) {
-  const auto refuse = [&](const char* what) {
-    throw std::runtime_error(fmt::format("{}: {}: {}", file.string(), what, std::strerror(errno)));
-  };
-  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (descriptor < 0) refuse("cannot be written");
-  size_t done = 0;
-  while (done < contents.size()) {
-    const auto wrote = ::write(descriptor, contents.data() + done, contents.size() - done);
-    if (wrote < 0) {
-      ::close(descriptor);
-      refuse("cannot be written");
-    }
-    done += static_cast<size_t>(wrote);
-  }
-  if (::fsync(descriptor) != 0) refuse("cannot be synced");
-  ::close(descriptor);
-}
-
 }  // namespace
-
-void write_file(const fs::path& file, const std::string& contents) {
-  const fs::path temporary = file.string() + ".tmp" + unique_suffix();
-  try {
-    sync_write(temporary, contents);
-    fs::rename(temporary, file);
-  } catch (...) {
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-    throw;
-  }
-}
 
 std::string read_file(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
@@ -109,7 +77,7 @@ void Draft::tensors(const std::map<std::string, Tensor>& tensors, const std::str
 }
 
 void Draft::text(const std::string& file, const std::string& contents) {
-  sync_write(temporary_ / file, contents);
+  write_file(temporary_ / file, contents);
 }
 
 void Draft::commit() {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "framework/data/dataset.h"
+#include "framework/data/file.h"
 #include "framework/runs/lock.h"
 
 namespace imprint {
@@ -53,9 +54,6 @@ class Draft {
   std::filesystem::path final_, temporary_;
   bool committed_ = false;
 };
-
-/// Writes a file whole or not at all: temporary name, sync, rename.
-void write_file(const std::filesystem::path& file, const std::string& contents);
 
 /// Reads a whole file; throws std::runtime_error naming it.
 std::string read_file(const std::filesystem::path& file);

@@ -24,8 +24,9 @@ int64_t batch_key(Keys keys) {
 
 std::string precision_key(Keys keys) {
   return keys.choice("precision", {"float32", "float64", "bfloat16"})
-      .doc("of weights and records; bfloat16: of products and convolutions while training, weights "
-           "and answers stay float32");
+      .doc(
+          "of weights and records; bfloat16: of products and convolutions while training, weights "
+          "and answers stay float32");
 }
 
 Due due_keys(Keys keys, int64_t every, const std::string& what) {
