@@ -1,3 +1,5 @@
+#include <ATen/Parallel.h>
+
 #include "framework/data/images.h"
 #include "tests/support/fixtures.h"
 #include "tests/support/pictures.h"
