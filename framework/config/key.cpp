@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <type_traits>
 
 #include "framework/config/keys.h"
@@ -52,6 +53,13 @@ template <class T>
 std::string article(const std::string& type) {
   if constexpr (std::is_same_v<T, bool>) return type;
   return (type == "integer" ? "an " : "a ") + type;
+}
+
+std::string resolved_path(const std::string& path, const Mark& mark) {
+  if (path.empty()) return path;
+  const auto folder =
+      mark.line > 0 ? std::filesystem::path(mark.file).parent_path() : std::filesystem::path();
+  return std::filesystem::absolute(folder / path).lexically_normal().string();
 }
 
 }  // namespace
@@ -123,7 +131,10 @@ T Key<T>::read() {
                                      shown(*written)));
     return otherwise;
   }
-  return check(*value, written->mark) ? *value : otherwise;
+  if (!check(*value, written->mark)) return otherwise;
+  if constexpr (std::is_same_v<T, std::string>)
+    if (doc_.type == "path") return resolved_path(*value, written->mark);
+  return *value;
 }
 
 template <class T>
@@ -161,6 +172,7 @@ template class Key<double>;
 template class Key<int64_t>;
 template class Key<bool>;
 template class Key<std::string>;
+template class Key<std::vector<std::string>>;
 template class Key<std::vector<int64_t>>;
 template class Key<std::vector<double>>;
 

@@ -59,6 +59,14 @@ Key<std::string> Keys::choice(const std::string& name, std::vector<std::string> 
   key.words_ = std::move(words);
   return key;
 }
+Key<std::string> Keys::path(const std::string& name, std::string fallback) {
+  return {*this, name, "path", std::move(fallback)};
+}
+Key<std::string> Keys::path(const std::string& name) { return {*this, name, "path", std::nullopt}; }
+Key<std::vector<std::string>> Keys::texts(const std::string& name,
+                                          std::vector<std::string> fallback) {
+  return {*this, name, "list of texts", std::move(fallback)};
+}
 Key<std::vector<int64_t>> Keys::integers(const std::string& name, std::vector<int64_t> fallback) {
   return {*this, name, "list of integers", std::move(fallback)};
 }

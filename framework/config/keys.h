@@ -58,6 +58,11 @@ class Keys {
   Key<std::string> text(const std::string& name);  ///< required
   /// One of `words`; the first is the default.
   Key<std::string> choice(const std::string& name, std::vector<std::string> words);
+  /// A file or folder, relative to the file that names it (on the command line: to the working
+  /// folder), which is made absolute. Empty stays empty.
+  Key<std::string> path(const std::string& name, std::string fallback);
+  Key<std::string> path(const std::string& name);  ///< required
+  Key<std::vector<std::string>> texts(const std::string& name, std::vector<std::string> fallback);
   Key<std::vector<int64_t>> integers(const std::string& name, std::vector<int64_t> fallback);
   Key<std::vector<double>> numbers(const std::string& name, std::vector<double> fallback);
 
