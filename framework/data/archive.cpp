@@ -26,7 +26,7 @@ bool starts_like_zip(const fs::path& file) {
   return magic == "PK\3\4" || magic == "PK\5\6";
 }
 
-std::string too_large(int64_t limit) {
+std::string beyond_limit(int64_t limit) {
   return fmt::format("the archive unpacks to more than {} bytes", limit);
 }
 
@@ -77,7 +77,7 @@ struct ArchiveReader::Feed {
   size_t some() {
     const auto got = source->some(block.data(), block.size());
     left -= static_cast<int64_t>(got);
-    if (left < 0) source->refuse(too_large(limit));
+    if (left < 0) source->refuse(beyond_limit(limit));
     return got;
   }
 };
@@ -149,11 +149,11 @@ bool ArchiveReader::next() {
 }
 
 size_t ArchiveReader::take(void* to, size_t bytes) {
-  if (member_.bytes > limit_.bytes) refuse(too_large(limit_.bytes));
+  if (member_.bytes > limit_.bytes) refuse(beyond_limit(limit_.bytes));
   const auto got = archive_read_data(archive_.get(), to, bytes);
   if (got < 0) fail();
   bytes_ += got;
-  if (bytes_ > limit_.bytes) refuse(too_large(limit_.bytes));
+  if (bytes_ > limit_.bytes) refuse(beyond_limit(limit_.bytes));
   return static_cast<size_t>(got);
 }
 

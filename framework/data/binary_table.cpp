@@ -91,7 +91,7 @@ BitRows read_rows_of(const std::vector<fs::path>& files, const BinaryTable& tabl
 
 // A tensor that owns the vector.
 template <class T>
-Tensor tensor_of(std::vector<T> values, torch::IntArrayRef shape) {
+Tensor owning_tensor(std::vector<T> values, torch::IntArrayRef shape) {
   auto owner = std::make_shared<std::vector<T>>(std::move(values));
   return torch::from_blob(
       owner->data(), shape, [owner](void*) {}, c10::CppTypeToScalarType<T>::value);
@@ -108,17 +108,17 @@ std::vector<fs::path> ends_of(const fs::path& inner) {
   return ends;
 }
 
-bool is_file(const fs::path& path) {
+bool is_plain_file(const fs::path& path) {
   std::error_code unreadable;
   return fs::exists(path, unreadable) && !fs::is_directory(path, unreadable);
 }
 
 // The table at `records`, with its labels beside it; nothing when one of them is not there.
 std::vector<fs::path> table_at(const fs::path& records, const BinaryTable& table) {
-  if (!is_file(records)) return {};
+  if (!is_plain_file(records)) return {};
   if (table.labels.empty() || is_archive_name(records)) return {records};
   const auto labels = records.parent_path() / fs::path(table.labels).filename();
-  return is_file(labels) ? std::vector{records, labels} : std::vector<fs::path>{};
+  return is_plain_file(labels) ? std::vector{records, labels} : std::vector<fs::path>{};
 }
 
 }  // namespace
@@ -150,8 +150,8 @@ Dataset read_binary_table(const BinaryTable& table, const std::string& path) {
   if (n != records)
     throw ConfigError(
         fmt::format("{}: {} labels for {} records", files.back().string(), n, records));
-  return {Records::bits(tensor_of(std::move(rows.bits), {n, bytes}), table.features),
-          tensor_of(std::move(rows.labels), {n}), table.classes};
+  return {Records::bits(owning_tensor(std::move(rows.bits), {n, bytes}), table.features),
+          owning_tensor(std::move(rows.labels), {n}), table.classes};
 }
 
 }  // namespace imprint

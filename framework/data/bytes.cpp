@@ -32,8 +32,7 @@ class FileBytes final : public ByteSource {
  protected:
   size_t take(void* to, size_t bytes) override {
     const auto got = gzread(file_, to, static_cast<unsigned>(std::min<size_t>(bytes, 1 << 30)));
-    int code = 0;
-    if (got < 0) refuse(fmt::format("damaged: {}", gzerror(file_, &code)));
+    if (got < 0) refuse(fmt::format("damaged: {}", reason()));
     return static_cast<size_t>(got);
   }
 
@@ -44,6 +43,13 @@ class FileBytes final : public ByteSource {
   }
 
  private:
+  // Without the name of the file, which zlib puts in front.
+  std::string reason() {
+    int code = 0;
+    const std::string why = gzerror(file_, &code);
+    return why.starts_with(name() + ": ") ? why.substr(name().size() + 2) : why;
+  }
+
   gzFile file_ = nullptr;
 };
 
