@@ -120,7 +120,7 @@ Key<T>::operator T() {
   T value = read();
   std::string contents;
   if constexpr (std::is_same_v<T, std::string>) {
-    if (is_path_) value = resolved_path(value, keys_.mark(name_));
+    if (doc_.type == "path") value = resolved_path(value, keys_.mark(name_));
     if (digested_) contents = file_digest(value);
   }
   keys_.reading_->docs.push_back(doc_);
@@ -184,5 +184,6 @@ template class Key<bool>;
 template class Key<std::string>;
 template class Key<std::vector<int64_t>>;
 template class Key<std::vector<double>>;
+template class Key<std::vector<std::string>>;
 
 }  // namespace imprint

@@ -56,15 +56,9 @@ Key<std::string> Keys::text(const std::string& name, std::string fallback) {
 }
 Key<std::string> Keys::text(const std::string& name) { return {*this, name, "text", std::nullopt}; }
 Key<std::string> Keys::path(const std::string& name, std::string fallback) {
-  Key<std::string> key(*this, name, "path", std::move(fallback));
-  key.is_path_ = true;
-  return key;
+  return {*this, name, "path", std::move(fallback)};
 }
-Key<std::string> Keys::path(const std::string& name) {
-  Key<std::string> key(*this, name, "path", std::nullopt);
-  key.is_path_ = true;
-  return key;
-}
+Key<std::string> Keys::path(const std::string& name) { return {*this, name, "path", std::nullopt}; }
 Key<std::string> Keys::choice(const std::string& name, std::vector<std::string> words) {
   Key<std::string> key(*this, name, "choice", words.front());
   key.doc_.range = joined(words, " | ");
@@ -76,6 +70,11 @@ Key<std::vector<int64_t>> Keys::integers(const std::string& name, std::vector<in
 }
 Key<std::vector<double>> Keys::numbers(const std::string& name, std::vector<double> fallback) {
   return {*this, name, "list of numbers", std::move(fallback)};
+}
+
+Key<std::vector<std::string>> Keys::texts(const std::string& name,
+                                          std::vector<std::string> fallback) {
+  return {*this, name, "list of texts", std::move(fallback)};
 }
 
 Keys Keys::section(const std::string& name) {

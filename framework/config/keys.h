@@ -66,6 +66,7 @@ class Keys {
   Key<std::string> choice(const std::string& name, std::vector<std::string> words);
   Key<std::vector<int64_t>> integers(const std::string& name, std::vector<int64_t> fallback);
   Key<std::vector<double>> numbers(const std::string& name, std::vector<double> fallback);
+  Key<std::vector<std::string>> texts(const std::string& name, std::vector<std::string> fallback);
 
   /// A nested map, as Keys of the same owner; empty if absent.
   Keys section(const std::string& name);
@@ -125,7 +126,7 @@ class Key {
   std::optional<T> fallback_;
   std::vector<std::string> words_;
   std::optional<double> low_, high_;
-  bool low_open_ = false, is_path_ = false, digested_ = false;
+  bool low_open_ = false, digested_ = false;
   KeyDoc doc_;
 };
 

@@ -1,11 +1,10 @@
 #include "framework/data/idx.h"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
+
+#include "framework/data/bytes.h"
 
 namespace imprint {
 namespace {
@@ -15,52 +14,6 @@ namespace fs = std::filesystem;
 [[noreturn]] void refuse_idx(const fs::path& file, const std::string& why) {
   throw ConfigError(fmt::format("{}: {}", file.string(), why));
 }
-
-// A gzip stream that also reads plain files.
-class ByteReader {
- public:
-  explicit ByteReader(fs::path path) : path_(std::move(path)) {
-    if (fs::is_directory(path_)) refuse_idx(path_, "is a folder, expected a file");
-    errno = 0;
-    file_ = gzopen(path_.c_str(), "rb");
-    if (file_ == nullptr)
-      refuse_idx(path_, fmt::format("cannot be read: {}", std::strerror(errno)));
-    gzbuffer(file_, 1 << 18);
-  }
-  ~ByteReader() { gzclose(file_); }
-  ByteReader(const ByteReader&) = delete;
-  ByteReader& operator=(const ByteReader&) = delete;
-
-  void read(void* to, size_t bytes) {
-    auto* at = static_cast<char*>(to);
-    while (bytes > 0) {
-      const auto got = gzread(file_, at, static_cast<unsigned>(std::min<size_t>(bytes, 1 << 30)));
-      if (got < 0) refuse_idx(path_, fmt::format("damaged: {}", reason()));
-      if (got == 0) refuse_idx(path_, fmt::format("truncated: {} bytes are missing", bytes));
-      at += got;
-      bytes -= static_cast<size_t>(got);
-    }
-  }
-
-  bool at_end() {
-    char one = 0;
-    const auto got = gzread(file_, &one, 1);
-    if (got < 0) refuse_idx(path_, fmt::format("damaged: {}", reason()));
-    int code = 0;
-    gzerror(file_, &code);
-    if (code == Z_BUF_ERROR) refuse_idx(path_, "damaged: its gzip stream ends too early");
-    return got == 0;
-  }
-
- private:
-  std::string reason() {
-    int code = 0;
-    return gzerror(file_, &code);
-  }
-
-  fs::path path_;
-  gzFile file_ = nullptr;
-};
 
 std::optional<fs::path> either(const fs::path& folder, const std::string& name) {
   for (const auto& file : {folder / name, folder / (name + ".gz")})
@@ -89,9 +42,9 @@ Dataset read_part(const fs::path& folder, const std::string& part, int64_t class
 }  // namespace
 
 Tensor read_idx(const fs::path& file) {
-  ByteReader reader(file);
+  const auto reader = open_file(file);
   std::array<uint8_t, 4> magic{};
-  reader.read(magic.data(), magic.size());
+  reader->read(magic.data(), magic.size());
   const bool good =
       magic[0] == 0 && magic[1] == 0 && magic[2] == 8 && magic[3] >= 1 && magic[3] <= 4;
   if (!good)
@@ -102,15 +55,15 @@ Tensor read_idx(const fs::path& file) {
   int64_t total = 1;
   for (int i = 0; i < magic[3]; ++i) {
     std::array<uint8_t, 4> size{};
-    reader.read(size.data(), size.size());
+    reader->read(size.data(), size.size());
     shape.push_back(int64_t{size[0]} << 24 | int64_t{size[1]} << 16 | int64_t{size[2]} << 8 |
                     size[3]);
     total *= std::max<int64_t>(shape.back(), 1);
     if (total > int64_t{1} << 36) refuse_idx(file, "damaged: its header asks for over 64 GiB");
   }
   auto tensor = torch::empty(shape, torch::kUInt8);
-  reader.read(tensor.mutable_data_ptr<uint8_t>(), tensor.nbytes());
-  if (!reader.at_end()) refuse_idx(file, "damaged: it goes on after its last record");
+  reader->read(tensor.mutable_data_ptr<uint8_t>(), tensor.nbytes());
+  if (!reader->at_end()) refuse_idx(file, "damaged: it goes on after its last record");
   return tensor;
 }
 

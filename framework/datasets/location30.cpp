@@ -1,0 +1,31 @@
+#include "framework/data/binary_table.h"
+
+namespace imprint::location30 {
+namespace {
+
+/// Location30 (Shokri et al. 2017, from Foursquare check-ins in Bangkok): 5,010 people, which of
+/// 446 regions and kinds of places they visited, and one of 30 types, found by clustering. Read
+/// from dataset_location.tgz as published, or the file `bangkok` within it.
+///
+/// Keys: path (the file or its folder; empty: the usual places).
+class Location30 final : public Source {
+ public:
+  explicit Location30(Keys keys)
+      : path_(keys.path("path", "")
+                  .doc("dataset_location.tgz, bangkok or their folder; empty: the usual places")) {}
+
+  std::vector<std::filesystem::path> files() const override {
+    return binary_table_files(table_, path_);
+  }
+  Dataset load() const override { return read_binary_table(table_, path_); }
+
+ private:
+  BinaryTable table_{"location30", "dataset_location.tgz", "bangkok", "", 30, 446};
+  std::string path_;
+};
+
+IMPRINT_DATASET(Location30, "location30", "5,010 people, 446 places visited or not, 30 classes",
+                "Shokri et al., IEEE S&P 2017");
+
+}  // namespace
+}  // namespace imprint::location30

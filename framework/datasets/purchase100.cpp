@@ -1,0 +1,33 @@
+#include "framework/data/binary_table.h"
+
+namespace imprint::purchase100 {
+namespace {
+
+/// Purchase100 (Shokri et al. 2017, from Kaggle's Acquire Valued Shoppers challenge): 197,324
+/// customers, which of 600 products they bought, and one of 100 styles of shopping, found by
+/// clustering. Read from dataset_purchase.tgz as published, or the file within it.
+///
+/// Keys: path (the file or its folder; empty: the usual places).
+class Purchase100 final : public Source {
+ public:
+  explicit Purchase100(Keys keys)
+      : path_(keys.path("path", "")
+                  .doc("dataset_purchase.tgz, dataset_purchase or their folder; empty: the usual "
+                       "places")) {}
+
+  std::vector<std::filesystem::path> files() const override {
+    return binary_table_files(table_, path_);
+  }
+  Dataset load() const override { return read_binary_table(table_, path_); }
+
+ private:
+  BinaryTable table_{"purchase100", "dataset_purchase.tgz", "dataset_purchase", "", 100, 600};
+  std::string path_;
+};
+
+IMPRINT_DATASET(Purchase100, "purchase100",
+                "197,324 customers, 600 products bought or not, 100 classes",
+                "Shokri et al., IEEE S&P 2017");
+
+}  // namespace
+}  // namespace imprint::purchase100

@@ -1,0 +1,34 @@
+#include "framework/data/binary_table.h"
+
+namespace imprint::texas100 {
+namespace {
+
+/// Texas100 (Shokri et al. 2017, from the Texas hospital discharge data): 67,330 stays in hospital,
+/// 6,169 binary features of patient and causes, and which of the 100 most frequent procedures was
+/// done. Read from dataset_texas.tgz as published, or the files 100/feats and 100/labels within it.
+///
+/// Keys: path (the archive, or the folder of archive or files; empty: the usual places).
+class Texas100 final : public Source {
+ public:
+  explicit Texas100(Keys keys)
+      : path_(keys.path("path", "")
+                  .doc("dataset_texas.tgz, or its folder or that of 100/feats; empty: the usual "
+                       "places")) {}
+
+  std::vector<std::filesystem::path> files() const override {
+    return binary_table_files(table_, path_);
+  }
+  Dataset load() const override { return read_binary_table(table_, path_); }
+
+ private:
+  BinaryTable table_{"texas100", "dataset_texas.tgz", "texas/100/feats", "texas/100/labels", 100,
+                     6169};
+  std::string path_;
+};
+
+IMPRINT_DATASET(Texas100, "texas100",
+                "67,330 stays in hospital, 6,169 binary features, 100 classes",
+                "Shokri et al., IEEE S&P 2017");
+
+}  // namespace
+}  // namespace imprint::texas100
