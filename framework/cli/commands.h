@@ -15,6 +15,13 @@ struct RunOptions {
   bool quiet = false;
 };
 
+/// What the commands of `imprint data` were asked for.
+struct DataOptions {
+  std::string name;
+  std::filesystem::path file, from;        ///< to export to; to get from
+  std::vector<std::string> keys, plugins;  ///< keys of the data set, as key=value
+};
+
 // Each returns the program's exit code: 0 done, 1 a job failed, 2 bad input, 75 interrupted.
 int run_command(const RunOptions& options);
 int check_command(const RunOptions& options);
@@ -23,6 +30,10 @@ int list_command(const std::string& kind, const std::vector<std::string>& plugin
 int explain_command(const std::string& name, const std::vector<std::string>& plugins);
 int new_command(const std::string& kind, const std::string& name);
 int doctor_command();
+int data_list_command(const DataOptions& options);
+int data_get_command(const DataOptions& options);
+int data_check_command(const DataOptions& options);
+int data_export_command(const DataOptions& options);
 
 /// A file that set-up leaves in the share folder; empty if it is not there.
 std::string read_share(const std::string& file);

@@ -20,12 +20,57 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->allow_extra_args(false);
 }
 
-void refuse_unknown(const CLI::App& app, const std::string& word) {
+CLI::App* add_data_command(CLI::App& data, const std::string& name, const std::string& what,
+                           DataOptions& options) {
+  auto* command = data.add_subcommand(name, what);
+  if (name != "list")
+    command->add_option("NAME", options.name, "a data set that 'imprint data list' shows")
+        ->required();
+  command->add_option("--plugin", options.plugins, "shared object with further components")
+      ->allow_extra_args(false);
+  return command;
+}
+
+void add_data_commands(CLI::App& app, DataOptions& options, int& code) {
+  auto* data = app.add_subcommand("data", "data sets: where they come from, get, check, export");
+  data->require_subcommand(1);
+  const std::string keys = "key=value of the data set's own keys, such as path=FOLDER";
+
+  auto* list = add_data_command(*data, "list", "what there is, and whether it is here", options);
+  list->callback([&] { code = data_list_command(options); });
+
+  auto* get = add_data_command(
+      *data, "get", "fetches the files into $IMPRINT_DATA/NAME, else ~/.cache/imprint/data/NAME",
+      options);
+  get->add_option("KEYS", options.keys, keys);
+  get->add_option("--from", options.from, "a folder or archive of your own to take the files from");
+  get->callback([&] { code = data_get_command(options); });
+
+  auto* check = add_data_command(
+      *data, "check", "compares the files with the published ones and counts records", options);
+  check->add_option("KEYS", options.keys, keys);
+  check->callback([&] { code = data_check_command(options); });
+
+  auto* out = add_data_command(*data, "export", "writes the records as x and y for NumPy", options);
+  out->add_option("FILE", options.file, "the file to write (.npz)")->required();
+  out->add_option("KEYS", options.keys, keys);
+  out->callback([&] { code = data_export_command(options); });
+}
+
+void refuse_unknown(const CLI::App& app, const std::string& before, const std::string& word) {
   std::vector<std::string> known;
   for (const auto* command : app.get_subcommands({})) known.push_back(command->get_name());
   if (std::find(known.begin(), known.end(), word) == known.end())
-    throw ConfigError(fmt::format("there is no command '{}'{} (commands: {})", word,
+    throw ConfigError(fmt::format("there is no command '{}{}'{} (commands: {})", before, word,
                                   did_you_mean(word, known), joined(known)));
+}
+
+// CLI11 takes a misspelt command for a superfluous argument.
+void refuse_unknown_commands(const CLI::App& app, const std::vector<std::string>& words) {
+  if (words.size() < 2 || words[1].starts_with('-')) return;
+  refuse_unknown(app, "", words[1]);
+  if (words[1] == "data" && words.size() > 2 && !words[2].starts_with('-'))
+    refuse_unknown(*app.get_subcommand("data"), "data ", words[2]);
 }
 
 int run_program(int argc, char** argv) {
@@ -34,6 +79,7 @@ int run_program(int argc, char** argv) {
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::help);
   RunOptions options;
+  DataOptions data_options;
   std::string word, second;
   int code = 0;
 
@@ -71,6 +117,8 @@ int run_program(int argc, char** argv) {
       ->allow_extra_args(false);
   explain->callback([&] { code = explain_command(word, options.plugins); });
 
+  add_data_commands(app, data_options, code);
+
   auto* fresh = app.add_subcommand("new", "writes a new component, its test and its example");
   fresh->add_option("KIND", word, "attack, defense, model, dataset or measure")->required();
   fresh->add_option("NAME", second, "its name, in lower_case_with_underscores")->required();
@@ -79,7 +127,7 @@ int run_program(int argc, char** argv) {
   auto* doctor = app.add_subcommand("doctor", "LibTorch, kernels, speed, and what is missing");
   doctor->callback([&] { code = doctor_command(); });
 
-  if (argc > 1 && argv[1][0] != '-') refuse_unknown(app, argv[1]);
+  refuse_unknown_commands(app, {argv, argv + argc});
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -21,9 +21,7 @@ std::optional<fs::path> either(const fs::path& folder, const std::string& name) 
   return std::nullopt;
 }
 
-Dataset read_part(const fs::path& folder, const std::string& part, int64_t classes) {
-  const auto image_file = *either(folder, part + "-images-idx3-ubyte");
-  const auto label_file = *either(folder, part + "-labels-idx1-ubyte");
+Dataset read_part(const fs::path& image_file, const fs::path& label_file, int64_t classes) {
   const auto images = read_idx(image_file);
   const auto labels = read_idx(label_file);
   if (images.dim() != 3)
@@ -67,23 +65,26 @@ Tensor read_idx(const fs::path& file) {
   return tensor;
 }
 
-Dataset read_mnist_files(const std::vector<fs::path>& folders, int64_t classes,
-                         const std::string& how_to_get) {
+std::vector<fs::path> find_mnist_files(const std::vector<fs::path>& folders,
+                                       const std::string& how_to_get) {
   std::vector<std::string> tried;
   for (const auto& folder : folders) {
     tried.push_back(folder.string());
-    bool all = true;
+    std::vector<fs::path> files;
     for (const auto* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
                              "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"})
-      all = all && either(folder, name);
-    if (!all) continue;
-    const auto train = read_part(folder, "train", classes);
-    const auto test = read_part(folder, "t10k", classes);
-    return {torch::cat({train.x.all(), test.x.all()}), torch::cat({train.y, test.y}), classes};
+      if (const auto file = either(folder, name)) files.push_back(*file);
+    if (files.size() == 4) return files;
   }
   throw ConfigError(
       fmt::format("no folder has the four files train-images-idx3-ubyte[.gz] ...; looked in {}. {}",
                   joined(tried), how_to_get));
+}
+
+Dataset read_mnist_files(const std::vector<fs::path>& files, int64_t classes) {
+  const auto train = read_part(files.at(0), files.at(1), classes);
+  const auto test = read_part(files.at(2), files.at(3), classes);
+  return {torch::cat({train.x.all(), test.x.all()}), torch::cat({train.y, test.y}), classes};
 }
 
 std::vector<fs::path> data_folders(const std::string& given, const std::string& name,

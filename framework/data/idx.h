@@ -10,11 +10,14 @@ namespace imprint {
 /// Throws ConfigError naming the file and what is wrong with it.
 Tensor read_idx(const std::filesystem::path& file);
 
-/// Reads the four IDX files of the MNIST family from the first of `folders` that has them, each
-/// with or without ".gz": images [n, 1, h, w], training part first. `how_to_get` ends the message
-/// when no folder has them.
-Dataset read_mnist_files(const std::vector<std::filesystem::path>& folders, int64_t classes,
-                         const std::string& how_to_get);
+/// The four IDX files of the MNIST family in the first of `folders` that has them all, each with or
+/// without ".gz": training images and labels, test images and labels. Throws ConfigError that says
+/// where it looked and ends with `how_to_get`.
+std::vector<std::filesystem::path> find_mnist_files(
+    const std::vector<std::filesystem::path>& folders, const std::string& how_to_get);
+
+/// Reads what find_mnist_files found: images [n, 1, h, w], training part first.
+Dataset read_mnist_files(const std::vector<std::filesystem::path>& files, int64_t classes);
 
 /// Folders where a data set may lie: `given` alone if not empty, else data_home()/name
 /// (framework/data/cache.h) and `more`.
