@@ -1,9 +1,15 @@
 #include "framework/data/cache.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <numeric>
+#include <system_error>
 
 #include "framework/config/digest.h"
 #include "framework/data/safetensors.h"
@@ -78,6 +84,32 @@ fs::path data_home() {
   if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0')
     return fs::path(home) / ".cache/imprint/data";
   return {};
+}
+
+Tensor room_for(const std::vector<int64_t>& shape) {
+  const auto bytes = std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+  if (bytes <= int64_t{1} << 30 || data_home().empty()) return torch::empty(shape, torch::kUInt8);
+  fs::create_directories(data_home() / "cache");
+  auto name = (data_home() / "cache/.decoding-XXXXXX").string();
+  const int descriptor = ::mkstemp(name.data());
+  const auto refuse = [&](const char* what) {
+    const auto reason = std::system_category().message(errno);
+    if (descriptor >= 0) ::close(descriptor);
+    throw ConfigError(fmt::format("{}: cannot {} {} bytes: {}", name, what, bytes, reason));
+  };
+  if (descriptor < 0) refuse("create a file of");
+  ::unlink(name.c_str());
+  // Takes the space now: writing into a mapping of a full disk would kill the process.
+  if (const int error = ::posix_fallocate(descriptor, 0, bytes); error != 0) {
+    errno = error;
+    refuse("find room for");
+  }
+  const auto size = static_cast<size_t>(bytes);
+  void* start = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  if (start == MAP_FAILED) refuse("map");
+  ::close(descriptor);
+  return torch::from_blob(
+      start, shape, [size](void* first) { ::munmap(first, size); }, torch::kUInt8);
 }
 
 Loaded load_records(const Source& source, const Component& about, const std::string& keys) {

@@ -15,6 +15,10 @@ struct Loaded {
 /// Where data live: $IMPRINT_DATA, else ~/.cache/imprint/data; empty when there is neither.
 std::filesystem::path data_home();
 
+/// Bytes [shape] to decode records into. Above a gigabyte they lie in a file without a name under
+/// data_home(), so that they may be more than the machine's memory.
+Tensor room_for(const std::vector<int64_t>& shape);
+
 /// The records of a source that reads files, decoded once into a file under data_home()/cache that
 /// is memory-mapped from then on, so that all workers of a machine share one copy. `keys` are the
 /// keys that the source itself read. A source of small files, or one that makes its records up, is

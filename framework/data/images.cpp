@@ -5,12 +5,16 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <mutex>
 #include <string_view>
+#include <thread>
 
 #include "framework/config/problems.h"
+#include "framework/data/cache.h"
 #include "framework/data/codec.h"
 #include "framework/data/file.h"
 
@@ -122,6 +126,35 @@ Tensor centre_crop(const Tensor& image, int64_t size) {
   }
   to.copy_(from);
   return cropped;
+}
+
+Tensor read_images(const std::vector<fs::path>& files, int64_t channels, int64_t resize,
+                   int64_t crop) {
+  const auto n = files.size();
+  const auto images = room_for({static_cast<int64_t>(n), channels, crop, crop});
+  std::atomic<size_t> next{0};
+  std::mutex one;
+  std::atomic<size_t> bad{n};  // the first file that cannot be read, whatever the number of threads
+  std::string why;
+  const auto work = [&] {
+    for (size_t i = next++; i < bad; i = next++) {
+      try {
+        images.select(0, static_cast<int64_t>(i))
+            .copy_(read_image(files[i], channels, resize, crop));
+      } catch (const std::exception& error) {
+        const std::lock_guard<std::mutex> lock(one);
+        if (i < bad) why = error.what();
+        bad = std::min(bad.load(), i);
+      }
+    }
+  };
+  // Threads of our own: LibTorch's stay behind, and workers are forked later.
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < std::min<size_t>(n, std::thread::hardware_concurrency()); ++i)
+    threads.emplace_back(work);
+  for (auto& thread : threads) thread.join();
+  if (bad < n) throw ConfigError(why);
+  return images;
 }
 
 void write_png(const fs::path& file, const Tensor& image) { write_file(file, encode_png(image)); }

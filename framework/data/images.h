@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace imprint {
 
@@ -18,6 +19,11 @@ Tensor read_image(const std::filesystem::path& file, int64_t channels);
 /// The same, then torchvision's evaluation transform: `resize_shorter`, `centre_crop`.
 Tensor read_image(const std::filesystem::path& file, int64_t channels, int64_t resize,
                   int64_t crop);
+
+/// All of them so: [n, channels, crop, crop], decoded by every core of the machine. The message is
+/// that of the first bad file.
+Tensor read_images(const std::vector<std::filesystem::path>& files, int64_t channels,
+                   int64_t resize, int64_t crop);
 
 /// An image (uint8 [c, h, w]) whose shorter side is `size`: bilinear with antialias, in bytes, the
 /// longer side rounded down.

@@ -12,7 +12,7 @@ class Cifar10 final : public Source {
  public:
   explicit Cifar10(Keys keys)
       : path_(
-            keys.text("path", "")
+            keys.path("path", "")
                 .doc("folder of the batch files, or of the folder they unpack to; empty: the usual "
                      "places")) {}
 

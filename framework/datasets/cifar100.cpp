@@ -12,7 +12,7 @@ namespace {
 class Cifar100 final : public Source {
  public:
   explicit Cifar100(Keys keys)
-      : path_(keys.text("path", "")
+      : path_(keys.path("path", "")
                   .doc("folder of the files train and test, or of the folder they unpack to; "
                        "empty: the "
                        "usual places")),

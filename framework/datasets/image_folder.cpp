@@ -1,7 +1,4 @@
-#include <ATen/Parallel.h>
-
 #include <algorithm>
-#include <mutex>
 
 #include "framework/data/dataset.h"
 #include "framework/data/images.h"
@@ -80,7 +77,7 @@ struct Listing {
 class ImageFolder final : public Source {
  public:
   explicit ImageFolder(Keys keys)
-      : path_(keys.text("path").doc("folder of train/<class>/* and val/<class>/*, or <class>/*")),
+      : path_(keys.path("path").doc("folder of train/<class>/* and val/<class>/*, or <class>/*")),
         resize_(keys.integer("resize", 256).within(1, 65536).doc("length of the shorter side")),
         crop_(keys.integer("crop", 224).within(1, 65536).doc("sides of the part in the middle")),
         channels_(keys.integer("channels", 3).within(1, 3).doc("3: colours, 1: grey")) {
@@ -91,25 +88,8 @@ class ImageFolder final : public Source {
 
   Dataset load() const override {
     const auto all = listing();
-    const auto n = static_cast<int64_t>(all.files.size());
-    const auto x = torch::empty({n, channels_, crop_, crop_}, torch::kUInt8);
-    std::mutex one;
-    auto bad = n;  // the first file that cannot be read, whatever the number of threads
-    std::string why;
-    at::parallel_for(0, n, 1, [&](int64_t from, int64_t to) {
-      auto i = from;
-      try {
-        for (; i < to; ++i)
-          x.select(0, i).copy_(
-              read_image(all.files[static_cast<size_t>(i)], channels_, resize_, crop_));
-      } catch (const ConfigError& error) {
-        const std::lock_guard<std::mutex> lock(one);
-        if (i < bad) why = error.what();
-        bad = std::min(bad, i);
-      }
-    });
-    if (bad < n) throw ConfigError(why);
-    return {x, torch::tensor(all.labels), static_cast<int64_t>(all.classes.size())};
+    return {read_images(all.files, channels_, resize_, crop_), torch::tensor(all.labels),
+            static_cast<int64_t>(all.classes.size())};
   }
 
   Facts facts() const override {

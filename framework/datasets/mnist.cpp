@@ -10,7 +10,7 @@ namespace {
 class Mnist final : public Source {
  public:
   explicit Mnist(Keys keys)
-      : path_(keys.text("path", "").doc("folder of the IDX files; empty: the usual places")) {}
+      : path_(keys.path("path", "").doc("folder of the IDX files; empty: the usual places")) {}
 
   std::vector<std::filesystem::path> files() const override {
     return find_mnist_files(data_folders(path_, "mnist", {"data/MNIST/raw"}),

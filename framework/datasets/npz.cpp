@@ -28,7 +28,7 @@ bool is_binary(const Tensor& x) {
 class Npz final : public Source {
  public:
   explicit Npz(Keys keys)
-      : path_(keys.text("path").doc("the .npz file")),
+      : path_(keys.path("path").doc("the .npz file")),
         x_(keys.text("x", "x").doc("name of the array of records, one for each row")),
         y_(keys.text("y", "y").doc("name of the array of labels")),
         classes_(keys.integer("classes", 0)
