@@ -1,3 +1,4 @@
+#include "framework/training/initialise.h"
 #include "framework/training/model.h"
 
 namespace imprint::mlp {
@@ -6,8 +7,11 @@ namespace {
 /// Fully connected layers with an activation after each but the last. With hidden 1024, 512, 256,
 /// 128 and tanh it is the network of the CCL paper for Purchase100 and Texas100.
 ///
-/// Keys: hidden ([256]), activation (relu | tanh). Dropout, if a defense asks for it, stands before
-/// the last layer.
+/// With `homogeneous` only the first layer has a bias, so that a relu network of L layers is
+/// homogeneous of degree L in its parameters (Haim et al. 2022: hidden [1000, 1000], init haim).
+///
+/// Keys: hidden ([256]), activation (relu | tanh), homogeneous (false), init (torch | haim |
+/// gauss), scale. Dropout, if a defense asks for it, stands before the last layer.
 class Mlp final : public Model {
  public:
   Mlp(Keys keys, const Shape& shape)
@@ -15,6 +19,10 @@ class Mlp final : public Model {
               "tanh") {
     const std::vector<int64_t> hidden =
         keys.integers("hidden", {256}).at_least(1).doc("widths of the hidden layers");
+    homogeneous_ = keys.flag("homogeneous", false).doc("a bias in the first layer only");
+    if (homogeneous_ && tanh_)
+      keys.problem("homogeneous", "homogeneous needs activation: relu, tanh is not homogeneous");
+    const Initialisation initialise(keys);
     int64_t inputs = shape.features();
     for (const auto outputs : hidden) {
       add(inputs, outputs);
@@ -23,6 +31,7 @@ class Mlp final : public Model {
     if (shape.dropout > 0)
       dropout_ = register_module("dropout", std::make_shared<Dropout>(shape.dropout));
     add(inputs, shape.outputs);
+    initialise(layers_);
   }
 
   Tensor forward(const Tensor& x) override {
@@ -38,10 +47,11 @@ class Mlp final : public Model {
  private:
   void add(int64_t inputs, int64_t outputs) {
     const auto name = "layer" + std::to_string(layers_.size());
-    layers_.push_back(register_module(name, std::make_shared<Linear>(inputs, outputs)));
+    const bool bias = layers_.empty() || !homogeneous_;
+    layers_.push_back(register_module(name, std::make_shared<Linear>(inputs, outputs, bias)));
   }
 
-  bool tanh_;
+  bool tanh_, homogeneous_ = false;
   std::vector<std::shared_ptr<Linear>> layers_;
   std::shared_ptr<Dropout> dropout_;
 };

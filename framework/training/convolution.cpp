@@ -10,13 +10,9 @@ namespace {
 
 constexpr auto channels_last = torch::MemoryFormat::ChannelsLast;
 
-// Per-record gradients of a convolution are formed a few records or channels at a time, so that no
-// temporary holds more numbers than this.
-constexpr int64_t most_numbers = int64_t{1} << 25;
-
 // How many pieces of `each` numbers fit, at least one and at most `all`.
 int64_t fitting(int64_t each, int64_t all) {
-  return std::min(std::max<int64_t>(most_numbers / std::max<int64_t>(each, 1), 1), all);
+  return std::min(std::max<int64_t>(Conv2d::most_numbers / std::max<int64_t>(each, 1), 1), all);
 }
 
 // The inner products of a convolution's gradients without forming them: a [n, inner, places] and

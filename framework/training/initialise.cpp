@@ -15,7 +15,7 @@ double usual_scale(const std::string& kind) {
 }  // namespace
 
 void initialise_convolutions(torch::nn::Module& model, bool fan_out) {
-  for (const auto& module : model.modules()) {
+  for (const auto& module : model.modules(/*include_self=*/false)) {
     auto* conv = module->as<Conv2d>();
     if (conv == nullptr) continue;
     const auto fan = conv->weight.numel() / conv->weight.size(fan_out ? 1 : 0);

@@ -38,6 +38,10 @@ class Conv2d final : public Layer {
 
   Tensor weight, bias;  ///< [outputs, inputs, size, size]; [outputs] or undefined
 
+  /// Per-record gradients are formed a few records or channels at a time, so that no temporary
+  /// holds more numbers than this (or one record's).
+  static inline int64_t most_numbers = int64_t{1} << 25;
+
  private:
   Tensor patches(const Tensor& input) const;  ///< [n, inputs size^2, places]
   /// [n, channels inputs size^2]: each record's gradient of the weights of some output channels,

@@ -1,5 +1,6 @@
 // Tests of linear and mlp.
 #include "tests/support/fixtures.h"
+#include "tests/support/networks.h"
 
 namespace imprint::models_test {
 namespace {
@@ -51,6 +52,48 @@ TEST(Mlp, EqualsItsFormula) {
   EXPECT_TRUE(torch::allclose(model->forward(x), hidden.mm(p[2].t()) + p[3]));
 }
 
+TEST(Mlp, StartsFromTheSameBitsWhateverKeysItHasGained) {
+  torch::manual_seed(5);
+  const auto model = model_of("{name: mlp, hidden: [3]}", {{4}, 2, 0});
+  torch::manual_seed(5);
+  const Linear first(4, 3), last(3, 2);
+  const auto p = model->parameters();
+  EXPECT_TRUE(torch::equal(p[0], first.weight) && torch::equal(p[1], first.bias));
+  EXPECT_TRUE(torch::equal(p[2], last.weight) && torch::equal(p[3], last.bias));
+}
+
+TEST(Mlp, IsHomogeneousOfItsDepth) {  // phi(c theta) = c^3 phi(theta)
+  const auto model = double_model("{name: mlp, hidden: [7, 5], homogeneous: true}", {{4}, 2, 0});
+  const auto x = random_records(3, {4});
+  EXPECT_EQ(parameter_count(*model), 4 * 7 + 7 + 7 * 5 + 5 * 2);
+  const torch::NoGradGuard no_grad;
+  const auto before = model->forward(x);
+  for (auto& p : model->parameters()) p.mul_(2);
+  EXPECT_TRUE(torch::allclose(model->forward(x), 8 * before, 1e-12, 1e-15));
+}
+
+TEST(Mlp, StartsAsItsKeysSay) {
+  torch::manual_seed(0);
+  const Shape shape{{400}, 60, 0};
+  const auto haim = model_of("{name: mlp, hidden: [300], init: haim}", shape)->parameters();
+  expect_normal(haim[0], 1e-4);
+  EXPECT_LT(haim[1].std().item<double>(), 2e-4);
+  EXPECT_NEAR(haim[2].var().item<double>(), 1.0 / (3 * 300), 5e-5);
+  const auto gauss = model_of("{name: mlp, hidden: [300], init: gauss, scale: 0.3}", shape);
+  for (const auto& p : gauss->parameters()) expect_normal(p, 0.3);
+  torch::manual_seed(0);
+  const auto plain = model_of("{name: mlp, hidden: [8]}", {{4}, 2, 0})->parameters();
+  torch::manual_seed(0);
+  const auto scaled = model_of("{name: mlp, hidden: [8], scale: 0.001}", {{4}, 2, 0})->parameters();
+  for (size_t i = 0; i < plain.size(); ++i)
+    EXPECT_TRUE(torch::allclose(scaled[i], plain[i] * 1e-3));
+}
+
+TEST(Mlp, HasTheRightGradient) {
+  expect_gradient_is_the_difference("{name: mlp, hidden: [6, 5], activation: tanh}", {{4}, 3, 0});
+  expect_per_record_gradients("{name: mlp, hidden: [6, 5], homogeneous: true}", {{4}, 3, 0});
+}
+
 TEST(Mlp, Learns) { expect_model_learns("{name: mlp, hidden: [16, 8]}"); }
 
 TEST(Mlp, RefusesAnEmptyLayer) {
@@ -58,6 +101,9 @@ TEST(Mlp, RefusesAnEmptyLayer) {
                       "each of hidden must be at least 1, not 0");
   expect_config_error("model", "{name: mlp, hidden: 8}",
                       "hidden must be a list of integers, not 8");
+  expect_config_error("model", "{name: mlp, homogeneous: true, activation: tanh}",
+                      "homogeneous needs activation: relu, tanh is not homogeneous");
+  expect_config_error("model", "{name: mlp, scale: 0}", "scale must be above 0, not 0");
 }
 
 }  // namespace
