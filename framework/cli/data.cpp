@@ -112,6 +112,12 @@ bool is_here_and_right(const Source& source, const std::string& name) {
   return right;
 }
 
+void require_right_files(const Source& source) {
+  for (const auto& check : checked_files(source))
+    if (!check.right())
+      throw ConfigError(fmt::format("{}: {}", check.file.string(), check.words()));
+}
+
 fs::path target_folder(const Value& spec) {
   if (const auto* path = spec.find("path"); path != nullptr && !path->text.empty())
     return path->text;
@@ -157,19 +163,15 @@ int data_get_command(const DataOptions& options) {
                 .origin = source.component->origin(),
                 .folder = folder,
                 .from = options.from,
-                .complete = [&] { fetched.component->files(); }};
+                .complete = [&] { require_right_files(*fetched.component); }};
   errand.say = [&](const std::string& text) { line.say(text); };
   errand.on_transfer = [&](const std::string& file, int64_t done, int64_t whole) {
     line.draw(file, done, whole);
   };
   const auto place = fetch(errand);
   line.finish();
-  const auto checks = checked_files(*fetched.component);
-  for (const auto& check : checks)
-    if (!check.right())
-      throw ConfigError(fmt::format("{}: {}; it hides the file that was fetched: remove it",
-                                    check.file.string(), check.words()));
-  fmt::print("{}: {} in {}, from {}\n", options.name, right_words(checks), folder.string(), place);
+  fmt::print("{}: {} in {}, from {}\n", options.name,
+             right_words(checked_files(*fetched.component)), folder.string(), place);
   return 0;
 }
 

@@ -7,7 +7,7 @@ namespace imprint {
 namespace {
 
 constexpr int found_wrong = 2;
-constexpr size_t most_listed_classes = 12;
+constexpr size_t most_listed_classes = 12, most_listed_files = 12;
 
 // 70,000
 std::string with_commas(int64_t count) {
@@ -23,7 +23,50 @@ std::string shape_words(const std::vector<int64_t>& shape) {
   return joined(sizes, " x ");
 }
 
+// NumPy's name of the type, or nothing.
+std::string numpy_type(torch::ScalarType type) {
+  switch (type) {
+    case torch::kUInt8:
+      return "|u1";
+    case torch::kInt8:
+      return "|i1";
+    case torch::kInt16:
+      return "<i2";
+    case torch::kInt32:
+      return "<i4";
+    case torch::kInt64:
+      return "<i8";
+    case torch::kFloat16:
+      return "<f2";
+    case torch::kFloat32:
+      return "<f4";
+    case torch::kFloat64:
+      return "<f8";
+    case torch::kBool:
+      return "|b1";
+    default:
+      return "";
+  }
+}
+
+// "uint8", or "bits" where eight of them share a byte.
+std::string type_words(const Records& records) {
+  if (records.packed_features() > 0) return "bits";
+  const auto name = numpy_type(records.type());
+  if (name.empty()) return c10::toString(records.type());
+  const std::map<char, std::string> kinds{
+      {'u', "uint"}, {'i', "int"}, {'f', "float"}, {'b', "bool"}};
+  const auto bits = name[1] == 'b' ? "" : std::to_string(8 * (name[2] - '0'));
+  return kinds.at(name[1]) + bits;
+}
+
 bool print_files(const std::vector<FileCheck>& checks) {
+  const auto known = [](const FileCheck& check) { return check.known(); };
+  if (checks.size() > most_listed_files && std::none_of(checks.begin(), checks.end(), known)) {
+    fmt::print("  {} files from {} on, no published digests are known\n",
+               with_commas(static_cast<int64_t>(checks.size())), checks.front().file.string());
+    return true;
+  }
   bool right = true;
   for (const auto& check : checks) {
     right = right && check.right();
@@ -71,39 +114,12 @@ void print_census(const Dataset& data, int64_t training) {
   const auto parts = training < data.size() ? training : 0;
   const auto census = take_census(data, parts);
   fmt::print("  {} records of {}, {}, {} classes\n", with_commas(data.size()),
-             shape_words(data.x.shape()),
-             data.x.packed_features() > 0 ? "bits" : c10::toString(data.x.type()), data.classes);
+             shape_words(data.x.shape()), type_words(data.x), data.classes);
   fmt::print("  values from {:g} to {:g}\n", census.lowest, census.highest);
   if (census.not_finite > 0)
     fmt::print("  values that are no finite numbers: {}\n", with_commas(census.not_finite));
   print_classes(census.per_class);
   print_duplicates(census, data.size(), parts);
-}
-
-// NumPy's name of the type, or nothing.
-std::string numpy_type(torch::ScalarType type) {
-  switch (type) {
-    case torch::kUInt8:
-      return "|u1";
-    case torch::kInt8:
-      return "|i1";
-    case torch::kInt16:
-      return "<i2";
-    case torch::kInt32:
-      return "<i4";
-    case torch::kInt64:
-      return "<i8";
-    case torch::kFloat16:
-      return "<f2";
-    case torch::kFloat32:
-      return "<f4";
-    case torch::kFloat64:
-      return "<f8";
-    case torch::kBool:
-      return "|b1";
-    default:
-      return "";
-  }
 }
 
 void add_array(NpzWriter& writer, const std::string& name, const Tensor& values) {

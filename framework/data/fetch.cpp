@@ -43,12 +43,14 @@ std::string listed_names(const Origin& origin) {
   return joined({names.begin(), names.end()});
 }
 
-void put(const fs::path& file, const fs::path& folder, bool keep) {
-  const auto target = folder / file.filename();
-  if (!keep) return fs::rename(file, target);
-  const fs::path part = target.string() + ".part";
-  fs::copy_file(file, part, fs::copy_options::overwrite_existing);
-  fs::rename(part, target);
+// What the reader still needs; nothing if it has all.
+std::string missing(const Errand& errand) {
+  try {
+    errand.complete();
+    return "";
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
 }
 
 // Puts the data set's files that lie below `place` into the folder. A data folder may hold files of
@@ -66,18 +68,21 @@ void collect(const Errand& errand, const fs::path& place, bool keep) {
       wrong.emplace(name, fmt::format("{}: {}", file.string(), check.words()));
       continue;
     }
-    put(file, errand.folder, keep);
+    const auto target = errand.folder / file.filename();
+    keep ? copy_whole(file, target) : fs::rename(file, target);
     there.insert(name);
   }
+  if (there.empty() && wrong.empty())
+    throw PlaceError("has none of the files " + listed_names(errand.origin));
+  // Of the forms that the records are published in, one will do.
   for (const auto& [name, words] : wrong)
-    if (!there.contains(name)) throw PlaceError(words);
-  if (there.empty()) throw PlaceError("has none of the files " + listed_names(errand.origin));
+    if (!there.contains(name) && !missing(errand).empty()) throw PlaceError(words);
 }
 
 void collect_unpacked(const Errand& errand, const fs::path& archive) {
   const WorkFolder work(errand.folder);
   try {
-    extract(archive, work.path(), most_unpacked_bytes);
+    extract(archive, work.path(), {most_unpacked_bytes});
   } catch (const ConfigError& error) {
     throw PlaceError(error.what());
   }
@@ -183,12 +188,7 @@ std::string tried(const Errand& errand, const Place& place) {
   } catch (const fs::filesystem_error& error) {
     throw ConfigError(fmt::format("{}: {}", error.path1().string(), error.code().message()));
   }
-  try {
-    errand.complete();
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "";
+  return missing(errand);
 }
 
 }  // namespace
@@ -203,6 +203,7 @@ std::string fetch(const Errand& wanted) {
   for (const auto& place : places_of(errand)) {
     const auto reason = tried(errand, place);
     if (reason.empty()) return place.name;
+    if (errand.from.empty()) errand.say(fmt::format("{}: {}", place.name, reason));
     reasons += fmt::format("\n  {}: {}", place.name, reason);
   }
   throw ConfigError(

@@ -14,7 +14,8 @@ struct Errand {
   Origin origin;
   std::filesystem::path folder;  ///< where the files go; made if it is not there
   std::filesystem::path from;    ///< take them from this folder alone; empty: from anywhere
-  /// Throws ConfigError, saying what is missing, until `folder` has all that the reader needs.
+  /// Throws ConfigError, saying what is missing or wrong, until `folder` has all that the reader
+  /// needs.
   std::function<void()> complete;
   std::function<void(const std::string& line)> say = {};
   std::function<void(const std::string& file, int64_t done, int64_t whole)> on_transfer = {};

@@ -66,6 +66,13 @@ fs::path only_file(const fs::path& folder, const std::string& ending) {
   throw PlaceError("its client left no file " + ending);
 }
 
+// npm's archives hold one folder, mostly called package.
+fs::path only_folder(const fs::path& folder) {
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.is_directory()) return entry.path();
+  return folder;
+}
+
 }  // namespace
 
 fs::path unpacked_package(const Origin::Mirror& mirror, const fs::path& work) {
@@ -85,11 +92,11 @@ fs::path unpacked_package(const Origin::Mirror& mirror, const fs::path& work) {
               "--cache=" + (work / "cache").string()},
              work);
   try {
-    extract(only_file(work, ".tgz"), contents, most_unpacked_bytes);
+    extract(only_file(work, ".tgz"), contents, {most_unpacked_bytes});
   } catch (const ConfigError& error) {
     throw PlaceError(error.what());
   }
-  return contents;
+  return only_folder(contents);
 }
 
 }  // namespace imprint

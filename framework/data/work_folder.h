@@ -32,4 +32,8 @@ class WorkFolder {
   std::filesystem::path path_;
 };
 
+/// Copies a file by way of `target`.part; an existing target is replaced only by a whole file.
+/// Throws ConfigError naming the file that cannot be read or written, and leaves no part.
+void copy_whole(const std::filesystem::path& file, const std::filesystem::path& target);
+
 }  // namespace imprint
