@@ -18,11 +18,26 @@ class Location30 final : public Source {
     return binary_table_files(table_, path_);
   }
   Dataset load() const override { return read_binary_table(table_, path_); }
+  Origin origin() const override;
 
  private:
   BinaryTable table_{"location30", "dataset_location.tgz", "bangkok", "", 30, 446};
   std::string path_;
 };
+
+Origin Location30::origin() const {
+  Origin origin;
+  origin.size = "0.3 MB";
+  origin.sites = {"https://github.com/privacytrustlab/datasets/raw/master/"};
+  origin.downloads = {{"dataset_location.tgz",
+                       "sha256:927203f85a868f8ee17a0ded1dc61699efe602167beabe34fbf45b4b1de94b33",
+                       287293}};
+  origin.files = {
+      {"dataset_location.tgz",
+       "sha256:927203f85a868f8ee17a0ded1dc61699efe602167beabe34fbf45b4b1de94b33"},
+      {"bangkok", "sha256:2ca8f7fc231251e089823e44d39f2d1eed124574cc351c7f80368cfe631dd718"}};
+  return origin;
+}
 
 IMPRINT_DATASET(Location30, "location30", "5,010 people, 446 places visited or not, 30 classes",
                 "Shokri et al., IEEE S&P 2017");

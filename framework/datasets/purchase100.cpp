@@ -19,11 +19,22 @@ class Purchase100 final : public Source {
     return binary_table_files(table_, path_);
   }
   Dataset load() const override { return read_binary_table(table_, path_); }
+  Origin origin() const override;
 
  private:
   BinaryTable table_{"purchase100", "dataset_purchase.tgz", "dataset_purchase", "", 100, 600};
   std::string path_;
 };
+
+// The publisher states no digests.
+Origin Purchase100::origin() const {
+  Origin origin;
+  origin.sites = {"https://www.comp.nus.edu.sg/~reza/files/",
+                  "https://github.com/privacytrustlab/datasets/raw/master/"};
+  origin.downloads = {{"dataset_purchase.tgz", ""}};
+  origin.files = {{"dataset_purchase.tgz", ""}, {"dataset_purchase", ""}};
+  return origin;
+}
 
 IMPRINT_DATASET(Purchase100, "purchase100",
                 "197,324 customers, 600 products bought or not, 100 classes",

@@ -19,12 +19,23 @@ class Texas100 final : public Source {
     return binary_table_files(table_, path_);
   }
   Dataset load() const override { return read_binary_table(table_, path_); }
+  Origin origin() const override;
 
  private:
   BinaryTable table_{"texas100", "dataset_texas.tgz", "texas/100/feats", "texas/100/labels", 100,
                      6169};
   std::string path_;
 };
+
+// The publisher states no digests.
+Origin Texas100::origin() const {
+  Origin origin;
+  origin.sites = {"https://www.comp.nus.edu.sg/~reza/files/",
+                  "https://github.com/privacytrustlab/datasets/raw/master/"};
+  origin.downloads = {{"dataset_texas.tgz", ""}};
+  origin.files = {{"dataset_texas.tgz", ""}};
+  return origin;
+}
 
 IMPRINT_DATASET(Texas100, "texas100",
                 "67,330 stays in hospital, 6,169 binary features, 100 classes",
