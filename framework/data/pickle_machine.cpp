@@ -37,7 +37,7 @@ void append_utf8(std::string& text, uint32_t code) {
     return;
   }
   const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-  const uint32_t first = 0xF00U >> more & 0xFF;  // 110, 1110 or 11110 before its bits
+  const uint32_t first = 0xFF80U >> more & 0xFF;  // 110, 1110 or 11110 before its bits
   text += static_cast<char>(first | code >> 6 * more);
   for (int i = more - 1; i >= 0; --i) text += static_cast<char>(0x80 | (code >> 6 * i & 0x3F));
 }

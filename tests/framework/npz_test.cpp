@@ -12,7 +12,9 @@
 #include <stdexcept>
 #include <vector>
 
+#include "framework/data/npz_reader.h"
 #include "tests/support/process.h"
+#include "tests/support/refusals.h"
 
 namespace imprint::npz_test {
 namespace {
@@ -191,6 +193,153 @@ TEST_F(NpzTest, RefusesAnArrayThatIsNotOfItsShape) {
             start + " has an unknown dtype: |O8");
   npz.add("x", two);
   EXPECT_EQ(message_of([&] { npz.add("x", two); }), start + " is added twice");
+}
+
+// Reading.
+
+class NpzReaderTest : public testing::Test {
+ protected:
+  fs::path at(const std::string& name) const { return temp_.path() / name; }
+
+  /// Runs a script that may write to folder + '/a.npz' and the like.
+  void numpy(const std::string& script) const {
+    const auto result =
+        run_python("import sys, numpy as np\nfolder = sys.argv[1]\n" + script, {temp_.path()});
+    ASSERT_EQ(result.code, 0) << result.err;
+  }
+  std::string refused_npz(const std::string& name,
+                          const std::vector<std::string>& only = {}) const {
+    return refusal(temp_.path(), [&] { read_npz(at(name), only); });
+  }
+  std::string refused_npy(const std::string& bytes) const {
+    return refusal("", [&] { read_npy(bytes, "bytes"); });
+  }
+
+ private:
+  TempFolder temp_;
+};
+
+/// A .npy file of format 1.0 with this header.
+std::string npy(std::string header, const std::string& data) {
+  header += '\n';
+  return std::string("\x93NUMPY\1\0", 8) + static_cast<char>(header.size() & 255) +
+         static_cast<char>(header.size() >> 8) + header + data;
+}
+
+TEST_F(NpzReaderTest, ReadsBackWhatWasWritten) {
+  NpzWriter writer(at("a.npz"));
+  writer.add("scores", std::vector{0.5, -1.0, 3.25, 4.0, 5.0, 6.0}, {3, 2});
+  writer.add("member", std::array{true, false});
+  writer.add("single", std::vector<int64_t>{-5}, {});
+  writer.add("none", std::vector<float>{}, {0, 3});
+  writer.close();
+  const auto arrays = read_npz(at("a.npz"));
+  ASSERT_EQ(arrays.size(), 4U);
+  EXPECT_TRUE(torch::equal(
+      arrays.at("scores"),
+      torch::tensor({0.5, -1.0, 3.25, 4.0, 5.0, 6.0}, torch::kDouble).reshape({3, 2})));
+  EXPECT_TRUE(torch::equal(arrays.at("member"), torch::tensor({true, false})));
+  EXPECT_EQ(arrays.at("single").dim(), 0);
+  EXPECT_EQ(arrays.at("single").item<int64_t>(), -5);
+  EXPECT_EQ(arrays.at("none").sizes(), torch::IntArrayRef({0, 3}));
+  EXPECT_EQ(read_npz(at("a.npz"), {"member"}).size(), 1U);
+  EXPECT_EQ(refused_npz("a.npz", {"labels"}),
+            "a.npz: has no array 'labels'; it has: member, none, scores, single");
+}
+
+// Values 0 to 5, or what becomes of them, in every type, order and format of NumPy.
+TEST_F(NpzReaderTest, ReadsEveryTypeAndOrderOfNumPy) {
+  IMPRINT_NEEDS_PYTHON();
+  numpy(R"(
+arrays = {}
+for t in 'u1 i1 <i2 >i2 <i4 >i4 <i8 >i8 <u2 >u2 <u4 >u4 <u8 >u8 <f2 >f2 <f4 >f4 <f8 >f8 b1'.split():
+    a = np.arange(6).reshape(2, 3).astype(t)
+    arrays[t], arrays[t + ' columns'] = a, np.asfortranarray(a)
+arrays['cube'] = np.asfortranarray(np.arange(24).reshape(2, 3, 4))
+arrays['large'] = np.array([65535], 'u2')
+arrays['larger'] = np.array([4294967295], 'u4')
+np.savez(folder + '/plain.npz', **arrays)
+np.savez_compressed(folder + '/packed.npz', **arrays)
+np.save(folder + '/alone.npy', arrays['>f4 columns'])
+with open(folder + '/long.npy', 'wb') as f:
+    np.lib.format.write_array(f, np.arange(3), version=(2, 0))
+)");
+  const auto expected = torch::arange(6).reshape({2, 3});
+  for (const auto* const file : {"plain.npz", "packed.npz"}) {
+    auto arrays = read_npz(at(file));
+    EXPECT_EQ(arrays.size(), 45U);
+    EXPECT_TRUE(torch::equal(arrays.at("cube"), torch::arange(24).reshape({2, 3, 4})));
+    EXPECT_EQ(arrays.at("large").item<int64_t>(), 65535);
+    EXPECT_EQ(arrays.at("larger").item<int64_t>(), 4294967295);
+    for (const auto* const name : {"cube", "large", "larger"}) arrays.erase(name);
+    for (const auto& [name, array] : arrays) {
+      const bool flags = name.starts_with("b1");
+      EXPECT_TRUE(array.is_contiguous()) << name;
+      EXPECT_TRUE(torch::equal(array.to(torch::kLong), flags ? expected.clamp_max(1) : expected))
+          << name << array;
+    }
+    EXPECT_EQ(arrays.at(">f2").scalar_type(), torch::kFloat16);
+    EXPECT_EQ(arrays.at("<f8").scalar_type(), torch::kFloat64);
+    EXPECT_EQ(arrays.at("u1").scalar_type(), torch::kUInt8);
+    EXPECT_EQ(arrays.at("b1").scalar_type(), torch::kBool);
+    EXPECT_EQ(arrays.at("<u2").scalar_type(), torch::kInt64);
+    EXPECT_EQ(arrays.at(">i4").scalar_type(), torch::kInt32);
+  }
+  EXPECT_TRUE(torch::equal(read_npy(at("alone.npy")), expected.to(torch::kFloat32)));
+  EXPECT_TRUE(torch::equal(read_npy(at("long.npy")), torch::arange(3)));
+  EXPECT_TRUE(torch::equal(read_npy(file_text(at("long.npy")), "bytes"), torch::arange(3)));
+}
+
+TEST_F(NpzReaderTest, RefusesWhatIsNoNumber) {
+  IMPRINT_NEEDS_PYTHON();
+  numpy(R"(
+np.savez(folder + '/objects.npz', x=np.array([{}, None], object))
+np.savez(folder + '/texts.npz', x=np.array(['a']))
+np.savez(folder + '/fields.npz', x=np.zeros(2, [('a', 'f4'), ('b', 'i4')]))
+np.savez(folder + '/huge.npz', x=np.array([2**63], 'u8'))
+)");
+  EXPECT_EQ(refused_npz("objects.npz"),
+            "objects.npz: array 'x' holds Python objects, which are not read; save arrays of "
+            "numbers");
+  EXPECT_EQ(refused_npz("texts.npz"),
+            "texts.npz: array 'x' has elements of type '<U1'; numbers and bools can be read");
+  EXPECT_EQ(refused_npz("fields.npz"),
+            "fields.npz: array 'x' holds records of several fields; save one array of numbers for "
+            "each");
+  EXPECT_EQ(refused_npz("huge.npz"),
+            "huge.npz: array 'x' has integers of 2^63 and more, which cannot be read");
+}
+
+TEST_F(NpzReaderTest, RefusesDamagedArrays) {
+  const std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }";
+  const auto good = npy(header, "12345678");
+  EXPECT_EQ(refused_npy(good), "(accepted)");
+  EXPECT_EQ(refused_npy(npy("{\"shape\":(2L , ),'descr':'<f4','fortran_order':True}", "12345678")),
+            "(accepted)");
+  for (size_t length = 0; length < good.size(); ++length)
+    EXPECT_NE(refused_npy(good.substr(0, length)), "(accepted)") << length;
+  for (size_t i = 0; i < good.size(); ++i) {
+    auto flipped = good;
+    flipped[i] = static_cast<char>(flipped[i] ^ 1 << i % 8);
+    refused_npy(flipped);  // ends, whatever it says
+  }
+  EXPECT_EQ(refused_npy("PK"), "bytes: is truncated");
+  EXPECT_EQ(refused_npy("no array at all"), "bytes: is no NumPy array");
+  EXPECT_EQ(refused_npy(std::string("\x93NUMPY\4\0\0\0\0\0", 12)),
+            "bytes: is in version 4 of NumPy's format, known are 1 to 3");
+  EXPECT_EQ(refused_npy(good + "9"),
+            "bytes: is damaged or truncated: it has 9 bytes, which its shape [2] of '<f4' does not "
+            "need");
+  EXPECT_EQ(refused_npy(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (-2,), }", "")),
+            "bytes: is damaged or truncated: it has 0 bytes, which its shape [-2] of '<f4' does "
+            "not need");
+  EXPECT_EQ(refused_npy(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, "
+                            "4294967296), }",
+                            "")),
+            "bytes: is damaged or truncated: it has 0 bytes, which its shape [4294967296, "
+            "4294967296] of '<f4' does not need");
+  EXPECT_EQ(refused_npy(npy("{'descr': '<f4', 'shape': 2}", "")),
+            "bytes: is damaged: its header is not NumPy's");
 }
 
 }  // namespace
