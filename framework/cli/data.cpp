@@ -2,8 +2,8 @@
 
 #include "framework/cli/data_source.h"
 #include "framework/cli/transfer_line.h"
-#include "framework/data/fetch.h"
-#include "framework/data/idx.h"
+#include "framework/data/fetching/fetch.h"
+#include "framework/data/formats/idx.h"
 
 namespace imprint {
 namespace {

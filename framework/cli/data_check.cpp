@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "framework/cli/data_source.h"
-#include "framework/data/npz.h"
+#include "framework/data/formats/npz.h"
 
 namespace imprint {
 namespace {

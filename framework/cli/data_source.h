@@ -1,7 +1,7 @@
 #pragma once
 
 #include "framework/cli/commands.h"
-#include "framework/data/verify.h"
+#include "framework/data/fetching/verify.h"
 
 namespace imprint {
 

@@ -1,7 +1,7 @@
 #include <fmt/ranges.h>
 
 #include "framework/cli/ready.h"
-#include "framework/data/weights.h"
+#include "framework/data/formats/weights.h"
 #include "framework/runs/addresses.h"
 #include "framework/runs/work.h"
 

@@ -12,7 +12,7 @@
 #include <system_error>
 
 #include "framework/config/digest.h"
-#include "framework/data/safetensors.h"
+#include "framework/data/formats/safetensors.h"
 
 namespace imprint {
 namespace {
@@ -30,7 +30,10 @@ struct CacheName {
 CacheName cache_name(const Source& source, const Component& about, const std::string& keys) {
   const auto files = source.files();
   Sha256 digest;
-  digest.field(about.digest()).field(folder_digest("framework/data")).field(keys);
+  digest.field(about.digest())
+      .field(folder_digest("framework/data"))
+      .field(folder_digest("framework/data/formats"))
+      .field(keys);
   uintmax_t bytes = 0;
   for (const auto& file : files) {
     struct stat status {};
@@ -78,13 +81,6 @@ void replace_entry(const fs::path& folder, const CacheName& name, const Loaded& 
 }
 
 }  // namespace
-
-fs::path data_home() {
-  if (const char* data = std::getenv("IMPRINT_DATA"); data != nullptr && *data != '\0') return data;
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0')
-    return fs::path(home) / ".cache/imprint/data";
-  return {};
-}
 
 Tensor room_for(const std::vector<int64_t>& shape) {
   const auto bytes = std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "framework/data/dataset.h"
+#include "framework/data/places.h"
 
 namespace imprint {
 
@@ -11,9 +12,6 @@ struct Loaded {
   Dataset data;
   std::string digest;
 };
-
-/// Where data live: $IMPRINT_DATA, else ~/.cache/imprint/data; empty when there is neither.
-std::filesystem::path data_home();
 
 /// Bytes [shape] to decode records into. Above a gigabyte they lie in a file without a name under
 /// data_home(), so that they may be more than the machine's memory.

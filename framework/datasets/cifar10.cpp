@@ -1,6 +1,6 @@
-#include "framework/data/cifar.h"
-#include "framework/data/idx.h"
-#include "framework/data/sprites.h"
+#include "framework/data/formats/cifar.h"
+#include "framework/data/formats/idx.h"
+#include "framework/data/formats/sprites.h"
 
 namespace imprint::cifar10 {
 namespace {

@@ -1,5 +1,5 @@
-#include "framework/data/cifar.h"
-#include "framework/data/idx.h"
+#include "framework/data/formats/cifar.h"
+#include "framework/data/formats/idx.h"
 
 namespace imprint::cifar100 {
 namespace {

@@ -1,10 +1,11 @@
-#include "framework/data/mixed_table.h"
+#include "framework/data/formats/mixed_table.h"
 
 namespace imprint::csv {
 namespace {
 
 /// Any table of numbers and words: one record per line, comma, semicolon or tab between the cells,
-/// gzip-compressed or not. See framework/data/mixed_table.h for what becomes of the columns.
+/// gzip-compressed or not. See framework/data/formats/mixed_table.h for what becomes of the
+/// columns.
 ///
 /// Keys: path, label (empty: the last column), header (auto), delimiter (auto), missing (refuse),
 /// categorical ([]), drop ([]). Columns are called by name or by number from 0.

@@ -1,4 +1,4 @@
-#include "framework/data/idx.h"
+#include "framework/data/formats/idx.h"
 
 namespace imprint::fashion_mnist {
 namespace {

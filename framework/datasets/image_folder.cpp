@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "framework/data/dataset.h"
-#include "framework/data/images.h"
+#include "framework/data/formats/images.h"
 
 namespace imprint::image_folder {
 namespace {

@@ -1,5 +1,5 @@
 #include "framework/data/dataset.h"
-#include "framework/data/npz_reader.h"
+#include "framework/data/formats/npz_reader.h"
 
 namespace imprint::npz {
 namespace {

@@ -1,4 +1,4 @@
-#include "framework/data/binary_table.h"
+#include "framework/data/formats/binary_table.h"
 
 namespace imprint::purchase100 {
 namespace {

@@ -31,7 +31,8 @@ std::string source_digest(const std::string& file) {
 std::string folder_digest(const std::string& folder) {
   Sha256 digest;
   for (const auto& [file, hex] : all_digests())
-    if (file.starts_with(folder + "/")) digest.field(file).field(hex);
+    if (file.starts_with(folder + "/") && file.find('/', folder.size() + 1) == std::string::npos)
+      digest.field(file).field(hex);
   return digest.hex();
 }
 

@@ -10,7 +10,7 @@ namespace imprint {
 /// results that depend on it are never reused.
 std::string source_digest(const std::string& file);
 
-/// Digest of a whole framework folder, such as "framework/training".
+/// Digest of the files of a framework folder, such as "framework/training"; not of those below it.
 std::string folder_digest(const std::string& folder);
 
 /// Called by the file that the build generates.

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "framework/data/npz.h"
+#include "framework/data/formats/npz.h"
 #include "framework/runs/history.h"
 #include "framework/runs/machine.h"
 

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "framework/data/safetensors.h"
+#include "framework/data/formats/safetensors.h"
 
 namespace imprint {
 namespace {

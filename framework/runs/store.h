@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "framework/data/dataset.h"
-#include "framework/data/file.h"
+#include "framework/data/formats/file.h"
 #include "framework/runs/lock.h"
 
 namespace imprint {

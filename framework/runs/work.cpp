@@ -1,6 +1,6 @@
 #include "framework/runs/work.h"
 
-#include "framework/data/weights.h"
+#include "framework/data/formats/weights.h"
 #include "framework/runs/addresses.h"
 #include "framework/runs/history.h"
 #include "framework/runs/machine.h"

@@ -1,5 +1,5 @@
 // Models from elsewhere attacked here, and the other way round; and the keys of `data`.
-#include "framework/data/weights.h"
+#include "framework/data/formats/weights.h"
 
 #include "framework/training/model.h"
 #include "tests/support/fixtures.h"

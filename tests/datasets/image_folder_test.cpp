@@ -1,6 +1,6 @@
 #include <ATen/Parallel.h>
 
-#include "framework/data/images.h"
+#include "framework/data/formats/images.h"
 #include "tests/support/fixtures.h"
 #include "tests/support/pictures.h"
 #include "tests/support/process.h"

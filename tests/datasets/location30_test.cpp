@@ -1,4 +1,4 @@
-#include "framework/data/binary_table.h"
+#include "framework/data/formats/binary_table.h"
 #include "tests/support/archives.h"
 #include "tests/support/fixtures.h"
 #include "tests/support/process.h"

@@ -1,8 +1,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "framework/data/idx.h"
-#include "framework/data/verify.h"
+#include "framework/data/fetching/verify.h"
+#include "framework/data/formats/idx.h"
 #include "tests/support/fixtures.h"
 #include "tests/support/process.h"
 

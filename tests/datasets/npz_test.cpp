@@ -1,4 +1,4 @@
-#include "framework/data/npz.h"
+#include "framework/data/formats/npz.h"
 
 #include "tests/support/fixtures.h"
 #include "tests/support/process.h"

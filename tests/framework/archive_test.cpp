@@ -1,11 +1,11 @@
-#include "framework/data/archive.h"
+#include "framework/data/formats/archive.h"
 
 #include <fmt/format.h>
 
 #include <set>
 
 #include "framework/config/problems.h"
-#include "framework/data/npz.h"
+#include "framework/data/formats/npz.h"
 #include "tests/support/archives.h"
 #include "tests/support/process.h"
 

@@ -1,4 +1,4 @@
-#include "framework/data/cifar.h"
+#include "framework/data/formats/cifar.h"
 
 #include <gtest/gtest.h>
 

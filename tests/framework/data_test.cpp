@@ -4,8 +4,8 @@
 #include <fstream>
 #include <set>
 
-#include "framework/data/idx.h"
-#include "framework/data/safetensors.h"
+#include "framework/data/formats/idx.h"
+#include "framework/data/formats/safetensors.h"
 #include "tests/support/fixtures.h"
 #include "tests/support/process.h"
 

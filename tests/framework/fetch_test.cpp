@@ -1,6 +1,6 @@
 // Fetching data sets: from a server that the test starts, from folders, and from packages whose
 // clients are scripts of the test's own. Nothing leaves the machine.
-#include "framework/data/fetch.h"
+#include "framework/data/fetching/fetch.h"
 
 #include <signal.h>
 #include <zlib.h>
@@ -9,10 +9,10 @@
 #include <thread>
 
 #include "framework/config/digest.h"
-#include "framework/data/download.h"
-#include "framework/data/md5.h"
-#include "framework/data/verify.h"
-#include "framework/data/work_folder.h"
+#include "framework/data/fetching/download.h"
+#include "framework/data/fetching/md5.h"
+#include "framework/data/fetching/verify.h"
+#include "framework/data/fetching/work_folder.h"
 #include "tests/support/fixtures.h"
 #include "tests/support/process.h"
 

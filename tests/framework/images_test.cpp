@@ -1,4 +1,4 @@
-#include "framework/data/images.h"
+#include "framework/data/formats/images.h"
 
 #include <sys/stat.h>
 #include <zlib.h>

@@ -1,4 +1,4 @@
-#include "framework/data/npz.h"
+#include "framework/data/formats/npz.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "framework/data/npz_reader.h"
+#include "framework/data/formats/npz_reader.h"
 #include "tests/support/process.h"
 #include "tests/support/refusals.h"
 

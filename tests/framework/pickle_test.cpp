@@ -1,4 +1,4 @@
-#include "framework/data/pickle.h"
+#include "framework/data/formats/pickle.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 
 #include "framework/data/augment.h"
 #include "framework/data/cache.h"
-#include "framework/data/npz.h"
+#include "framework/data/formats/npz.h"
 #include "framework/training/preparation.h"
 #include "tests/support/fixtures.h"
 #include "tests/support/process.h"

@@ -1,6 +1,6 @@
-#include "framework/data/sprites.h"
+#include "framework/data/formats/sprites.h"
 
-#include "framework/data/images.h"
+#include "framework/data/formats/images.h"
 #include "tests/support/fixtures.h"
 #include "tests/support/process.h"
 

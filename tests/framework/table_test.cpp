@@ -1,4 +1,4 @@
-#include "framework/data/table.h"
+#include "framework/data/formats/table.h"
 
 #include <fmt/format.h>
 

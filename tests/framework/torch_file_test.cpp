@@ -1,11 +1,11 @@
-#include "framework/data/torch_file.h"
+#include "framework/data/formats/torch_file.h"
 
 #include <gtest/gtest.h>
 
-#include "framework/data/npz_reader.h"
-#include "framework/data/safetensors.h"
-#include "framework/data/weights.h"
-#include "framework/data/zip.h"
+#include "framework/data/formats/npz_reader.h"
+#include "framework/data/formats/safetensors.h"
+#include "framework/data/formats/weights.h"
+#include "framework/data/formats/zip.h"
 #include "tests/support/process.h"
 #include "tests/support/refusals.h"
 

@@ -1,4 +1,4 @@
-#include "framework/data/zip.h"
+#include "framework/data/formats/zip.h"
 
 #include <gtest/gtest.h>
 #include <zlib.h>

@@ -1,5 +1,5 @@
 // Our networks against the same in plain PyTorch, with the same weights: reference.py.
-#include "framework/data/safetensors.h"
+#include "framework/data/formats/safetensors.h"
 #include "tests/support/fixtures.h"
 #include "tests/support/networks.h"
 #include "tests/support/process.h"

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "framework/data/images.h"
+#include "framework/data/formats/images.h"
 
 // It needs the names of the headers above.
 // clang-format off
