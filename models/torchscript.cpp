@@ -79,9 +79,10 @@ class TorchScript final : public Model {
     try {
       module_ = torch::jit::load(path_, torch::Device("cpu"));
     } catch (const std::exception& error) {
+      // The first sentence says it; advice and a stack trace follow.
       const std::string text = error.what();
       keys.problem("path", fmt::format("{}: is no TorchScript file ({})", path_,
-                                       text.substr(0, text.find('\n'))));
+                                       text.substr(0, std::min(text.find('\n'), text.find(". ")))));
       return;
     }
     for (const auto& each : module_.named_parameters()) adopt(each.name, each.value, true);

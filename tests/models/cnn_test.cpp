@@ -75,6 +75,22 @@ TEST(Cnn, LearnsAlsoUnderDpSgdAndThroughBatchesOfNobody) {
   EXPECT_TRUE(std::isfinite(empty.rows.back().loss));
 }
 
+TEST(Cnn, TrainsAsPlainGradientDescentDoes) {  // whatever the order of numbers in memory
+  const std::string yaml = small + std::string("none}");
+  const auto split = bright_halves(20);
+  const auto trained = train_small("none", split,
+                                   "{precision: float64, batch: all, epochs: 1, "
+                                   "optimizer: {lr: 0.1, momentum: 0.9, weight_decay: 0.01}}",
+                                   yaml);
+  const auto model = double_model(yaml, {{1, 8, 8}, 2, 0}, Stream(1).at("init").seed());
+  class_losses(model->forward(split.train.x.all().to(torch::kDouble))).mean().backward();
+  for (size_t i = 0; i < model->parameters().size(); ++i) {
+    const auto p = model->parameters()[i];
+    EXPECT_TRUE(torch::allclose(trained.model->parameters()[i], p - 0.1 * (p.grad() + 0.01 * p),
+                                1e-9, 1e-12));
+  }
+}
+
 TEST(Cnn, WithoutNoiseAndWithAHugeClipDpSgdIsPlainTraining) {
   const std::string yaml = small + std::string("none}");
   const std::string full = "{precision: float64, batch: all}";

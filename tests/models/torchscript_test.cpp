@@ -106,9 +106,9 @@ TEST(TorchScript, RefusesFilesThatAreNone) {
   const auto yaml = script(file);
   expect_model_error("{name: torchscript, path: " + name + ", digest: 12ab}", shape,
                      name + ": its SHA-256 is " + sha256(file_text(file)) + ", not 12ab");
-  expect_config_error("model", "torchscript",
-                      "model 'torchscript' needs the key 'path' (file that torch.jit.save wrote, "
-                      "relative to the experiment's file)");
+  expect_model_error("torchscript", shape,
+                     "model 'torchscript' needs the key 'path' (file that torch.jit.save wrote, "
+                     "relative to the experiment's file)");
   const auto bytes = file_text(file);
   for (const size_t kept : {bytes.size() / 2, size_t{0}}) {
     std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes.substr(0, kept);
