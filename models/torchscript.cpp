@@ -3,57 +3,29 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <set>
 
-#include "framework/config/digest.h"
 #include "framework/training/model.h"
 
 namespace imprint::torchscript {
 namespace {
 
-// A path in a file is relative to that file, as plugins' are; the resolved file says where it was.
-std::string path_key(Keys& keys) {
-  const std::string written =
-      keys.text("path").doc("file that torch.jit.save wrote, relative to the experiment's file");
-  if (written.empty()) return "";
-  const auto mark = keys.mark("path");
-  std::filesystem::path path = written;
-  if (mark.line > 0) path = std::filesystem::path(mark.file).parent_path() / path;
-  const auto found = std::filesystem::absolute(path).lexically_normal().string();
-  keys.reading()->values.back().value = Value::scalar(found);
-  return found;
-}
-
-std::string content_digest(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  Sha256 digest;
-  std::vector<char> part(size_t{1} << 16);
-  while (stream.read(part.data(), static_cast<std::streamsize>(part.size())), stream.gcount() > 0)
-    digest.add(part.data(), static_cast<size_t>(stream.gcount()));
-  return digest.hex();
-}
-
 /// A network from a TorchScript file (torch.jit.script or trace, then save). Training goes on from
 /// the weights in the file, the same for every model of an experiment. It keeps no tape, so that
 /// DP-SGD is refused. Files run the code they hold: load none you do not trust.
 ///
-/// Keys: path, digest (that of the file).
+/// Keys: path. The contents of the file count in addresses, not its name.
 class TorchScript final : public Model {
  public:
-  TorchScript(Keys keys, const Shape& shape) : outputs_(shape.outputs), path_(path_key(keys)) {
-    std::error_code ignored;
-    const bool there = std::filesystem::is_regular_file(path_, ignored);
-    const auto digest = there ? content_digest(path_) : "";
-    const std::string expected =
-        keys.text("digest", digest).doc("SHA-256 the file must have; by default the one it has");
+  TorchScript(Keys keys, const Shape& shape)
+      : outputs_(shape.outputs),
+        path_(keys.path("path").digested().doc("file that torch.jit.save wrote")) {
     if (path_.empty()) return;
-    if (!there)
-      keys.problem("path", fmt::format("{}: there is no such file", path_));
-    else if (expected != digest)
-      keys.problem("digest", fmt::format("{}: its SHA-256 is {}, not {}", path_, digest, expected));
-    else
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(path_, ignored))
       load(keys);
+    else
+      keys.problem("path", fmt::format("{}: there is no such file", path_));
     TORCH_CHECK(shape.dropout == 0,
                 "a TorchScript model is closed: dropout cannot be put before its last layer");
   }

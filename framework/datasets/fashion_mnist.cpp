@@ -16,8 +16,8 @@ class FashionMnist final : public Source {
     return find_mnist_files(
         data_folders(path_, "fashion_mnist",
                      {"/usr/share/datasets/fashion-mnist", "data/FashionMNIST/raw"}),
-        "Get them: imprint data get fashion_mnist. On Debian: apt-get install "
-        "dataset-fashion-mnist");
+        "On Debian: apt-get install dataset-fashion-mnist. Get them with: imprint data get "
+        "fashion_mnist");
   }
   Dataset load() const override { return read_mnist_files(files(), 10); }
   Facts facts() const override {

@@ -14,7 +14,7 @@ class Mnist final : public Source {
 
   std::vector<std::filesystem::path> files() const override {
     return find_mnist_files(data_folders(path_, "mnist", {"data/MNIST/raw"}),
-                            "Get them: imprint data get mnist");
+                            "Get them with: imprint data get mnist");
   }
   Dataset load() const override { return read_mnist_files(files(), 10); }
   Facts facts() const override { return {{0.1307}, {0.3081}, {}, {}}; }

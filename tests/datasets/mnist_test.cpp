@@ -63,7 +63,7 @@ TEST(Mnist, SaysHowToGetIt) {
   } catch (const ConfigError& error) {
     EXPECT_EQ(std::string(error.what()),
               "no folder has the four files train-images-idx3-ubyte[.gz] ...; looked in " +
-                  folder.path().string() + ". Get them: imprint data get mnist");
+                  folder.path().string() + ". Get them with: imprint data get mnist");
   }
 }
 
