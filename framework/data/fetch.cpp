@@ -195,6 +195,7 @@ std::string tried(const Errand& errand, const Place& place) {
 
 std::string fetch(const Errand& wanted) {
   auto errand = wanted;
+  errand.folder = fs::absolute(errand.folder);  // clients work in folders of their own
   if (!errand.say) errand.say = [](const auto&) {};
   if (!errand.on_transfer) errand.on_transfer = [](const auto&, auto, auto) {};
   if (!errand.from.empty() && !fs::exists(errand.from))
