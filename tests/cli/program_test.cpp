@@ -342,7 +342,8 @@ std::vector<std::string> own_files(const Workshop& shop, const std::string& exam
   for (int i = 0; i < 40; ++i) {
     const auto folder = shop.at(i % 2 == 0 ? "images/cats" : "images/dogs");
     fs::create_directories(folder);
-    write_png(folder / fmt::format("{}.png", i), torch::randint(0, 255, {3, 40, 50}, torch::kUInt8));
+    write_png(folder / fmt::format("{}.png", i),
+              torch::randint(0, 255, {3, 40, 50}, torch::kUInt8));
   }
   return {"data.path=" + shop.at("images").string()};
 }

@@ -9,8 +9,8 @@ namespace {
 TEST(Cifar100, ReadsFineOrCoarseLabels) {
   const TempFolder folder;
   const std::string image(3072, 'x');
-  write_file(folder.path() / "train.bin", "\x13\x63" + image + "\x01\x02" + image);
-  write_file(folder.path() / "test.bin", "\x05\x32" + image);
+  put_file(folder.path() / "train.bin", "\x13\x63" + image + "\x01\x02" + image);
+  put_file(folder.path() / "test.bin", "\x05\x32" + image);
   const auto yaml = [&](const std::string& more) {
     return fmt::format("{{name: cifar100, path: \"{}\"{}}}", folder.path().string(), more);
   };

@@ -12,8 +12,8 @@ namespace fs = std::filesystem;
 void write_batches(const fs::path& folder) {
   fs::create_directories(folder);
   for (int k = 0; k < 6; ++k)
-    write_file(folder / (k == 5 ? "test_batch.bin" : fmt::format("data_batch_{}.bin", k + 1)),
-               std::string(1, static_cast<char>(k)) + std::string(3072, static_cast<char>(40 * k)));
+    put_file(folder / (k == 5 ? "test_batch.bin" : fmt::format("data_batch_{}.bin", k + 1)),
+             std::string(1, static_cast<char>(k)) + std::string(3072, static_cast<char>(40 * k)));
 }
 
 std::string yaml(const fs::path& path) {

@@ -149,7 +149,7 @@ TEST_F(NpzDatasetTest, SaysExactlyWhatIsWrong) {
   }
   EXPECT_EQ(refused(),
             "records.npz: array 'x' is a single value, expected one row for each record");
-  write_file(file(), "hello");
+  put_file(file(), "hello");
   EXPECT_EQ(refused(), "records.npz: is no zip file, or truncated: it has no directory");
 }
 

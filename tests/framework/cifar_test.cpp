@@ -26,9 +26,8 @@ Tensor image(int first) {
 void write_cifar10(const fs::path& folder) {
   fs::create_directories(folder);
   for (int k = 1; k <= 5; ++k)
-    write_file(folder / fmt::format("data_batch_{}.bin", k),
-               record({static_cast<char>(k)}, 10 * k));
-  write_file(folder / "test_batch.bin", record("\x09", 60) + record("\x09", 70));
+    put_file(folder / fmt::format("data_batch_{}.bin", k), record({static_cast<char>(k)}, 10 * k));
+  put_file(folder / "test_batch.bin", record("\x09", 60) + record("\x09", 70));
 }
 
 class CifarTest : public testing::Test {
@@ -67,9 +66,8 @@ TEST_F(CifarTest, ReadsTheBinaryVersionWhereverItLies) {
 
 TEST_F(CifarTest, ReadsBothLabelsOfCifar100) {
   fs::create_directory(folder() / "cifar-100-binary");
-  write_file(folder() / "cifar-100-binary/train.bin",
-             record("\x13\x63", 5) + record("\x01\x02", 6));
-  write_file(folder() / "cifar-100-binary/test.bin", record(std::string(2, '\0'), 7));
+  put_file(folder() / "cifar-100-binary/train.bin", record("\x13\x63", 5) + record("\x01\x02", 6));
+  put_file(folder() / "cifar-100-binary/test.bin", record(std::string(2, '\0'), 7));
   const auto fine = cifar100_format(false), coarse = cifar100_format(true);
   const auto data = read_cifar(fine, cifar_files(fine, {folder()}));
   EXPECT_TRUE(torch::equal(data.y, torch::tensor({99, 2, 0})));
@@ -153,7 +151,7 @@ TEST_F(CifarTest, ReadsThePythonVersion) {
   EXPECT_EQ(refused("empty"), "empty: holds no dict with 'data' and 'labels'");
   const auto bytes = file_text(folder() / "published/cifar-10-batches-py/data_batch_1");
   for (size_t length = 0; length < bytes.size(); length += 97) {
-    write_file(folder() / "cut", bytes.substr(0, length));
+    put_file(folder() / "cut", bytes.substr(0, length));
     EXPECT_NE(refused("cut"), "(accepted)") << length;
   }
 }
@@ -161,19 +159,19 @@ TEST_F(CifarTest, ReadsThePythonVersion) {
 TEST_F(CifarTest, RefusesDamagedFilesByName) {
   write_cifar10(folder());
   const auto batch = folder() / "data_batch_3.bin";
-  write_file(batch, record("\x01", 0).substr(1));
+  put_file(batch, record("\x01", 0).substr(1));
   EXPECT_EQ(refused10(),
             "data_batch_3.bin: truncated, or no CIFAR-10 file: it has 3072 bytes, expected a "
             "multiple of 3073");
-  write_file(batch, record("\x01", 0) + record("\x0a", 0));
+  put_file(batch, record("\x01", 0) + record("\x0a", 0));
   EXPECT_EQ(refused10(), "data_batch_3.bin: record 1 has label 10, outside 0..9");
-  write_file(batch, "");
+  put_file(batch, "");
   EXPECT_EQ(refused10(), "data_batch_3.bin: holds no records");
   fs::remove(batch);
   fs::create_directory(batch);
   EXPECT_EQ(refused10(), "data_batch_3.bin: is a folder, expected a file");
-  write_file(folder() / "train.bin", record("\x14\x01", 0));
-  write_file(folder() / "test.bin", record("\x01\x64", 0));
+  put_file(folder() / "train.bin", record("\x14\x01", 0));
+  put_file(folder() / "test.bin", record("\x01\x64", 0));
   EXPECT_EQ(refused100(true), "train.bin: record 0 has label 20, outside 0..19");
   EXPECT_EQ(refused100(), "test.bin: record 0 has label 100, outside 0..99");
 }

@@ -183,13 +183,13 @@ TEST_F(TorchFileTest, DamageAnywhereIsRefusedOrHarmless) {
     const auto bytes = file_text(at(name));
     const bool checked = name == std::string("d.pt");  // safetensors have no checksum
     for (size_t length = 0; length < bytes.size(); ++length) {
-      write_file(at("cut"), bytes.substr(0, length));
+      put_file(at("cut"), bytes.substr(0, length));
       EXPECT_NE(refused_file("cut"), "(accepted)") << length;
     }
     for (size_t i = 0; i < bytes.size(); ++i) {
       auto flipped = bytes;
       flipped[i] = static_cast<char>(flipped[i] ^ 1 << i % 8);
-      write_file(at("flipped"), flipped);
+      put_file(at("flipped"), flipped);
       std::map<std::string, Tensor> read;
       if (refused([&] { read = load_weights(at("flipped")); }) != "(accepted)" || !checked)
         continue;
@@ -284,7 +284,7 @@ TEST_F(TorchFileTest, RefusesOtherFiles) {
   zip.add("readme", {"hello"});
   zip.close();
   EXPECT_EQ(refused_file("z.pt"), "z.pt: is a zip file, but no PyTorch file: it has no data.pkl");
-  write_file(at("text.pt"), "hello, this is no such file at all");
+  put_file(at("text.pt"), "hello, this is no such file at all");
   EXPECT_EQ(refused_file("text.pt"), "text.pt: is no safetensors file, or truncated");
   EXPECT_EQ(refused_file("missing.pt"), "missing.pt: cannot be read: No such file or directory");
   EXPECT_EQ(
@@ -295,8 +295,7 @@ TEST_F(TorchFileTest, RefusesOtherFiles) {
 TEST_F(TorchFileTest, RefusesHostileHeadersOfSafetensors) {
   const auto refused_header = [&](const std::string& header, uint64_t length = 0) {
     if (length == 0) length = header.size();
-    write_file(at("s"),
-               std::string(reinterpret_cast<const char*>(&length), 8) + header + "12345678");
+    put_file(at("s"), std::string(reinterpret_cast<const char*>(&length), 8) + header + "12345678");
     return refused_file("s");
   };
   const auto with = [&](const std::string& entry) {

@@ -62,7 +62,7 @@ class ZipTest : public testing::Test {
   fs::path file() const { return temp_.path() / "a.zip"; }
 
   std::string refused(const std::string& bytes) const {
-    write_file(file(), bytes);
+    put_file(file(), bytes);
     return refusal(temp_.path(), [&] { ZipReader(file()).text("m", 1 << 20); });
   }
 
@@ -113,7 +113,7 @@ with open(sys.argv[1], 'wb') as f, zipfile.ZipFile(Pipe(f), 'w') as z:
 
 TEST_F(ZipTest, ReadsInPieces) {
   const std::string text = "one two three";
-  write_file(file(), zip_of({deflated(text), 13, crc_of(text), 8}));
+  put_file(file(), zip_of({deflated(text), 13, crc_of(text), 8}));
   const ZipReader zip(file());
   ZipStream stream(zip, "m");
   std::string piece(4, ' ');

@@ -25,7 +25,7 @@ std::string refusal(const std::filesystem::path& folder, const Call& call) {
 }
 
 /// Removes it first: file systems are slow to replace the contents of a file.
-inline void write_file(const std::filesystem::path& file, const std::string& bytes) {
+inline void put_file(const std::filesystem::path& file, const std::string& bytes) {
   std::filesystem::remove(file);
   std::ofstream(file, std::ios::binary) << bytes;
 }
