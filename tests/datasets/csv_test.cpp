@@ -108,11 +108,13 @@ TEST(Csv, RefusesAColumnThatIsNoLabel) {
 TEST(Csv, RefusesTooManyCategories) {
   std::string rows = "name,label\n";
   for (int i = 0; i < 1001; ++i) rows += fmt::format("n{},{}\n", i, i % 2);
-  EXPECT_EQ(refused(rows),
-            "t.csv:1002: column 'name' is categorical and has more than 1000 categories up to "
-            "here, the first 'n0' in line 2; leave it out with drop: [name]");
-  EXPECT_EQ(refused("a,b\n" + std::string(1001, 'x') + ",1\n").substr(0, 71),
-            "t.csv:1: column '0' is categorical and has a cell of 1001 bytes up to h");
+  EXPECT_EQ(
+      refused(rows),
+      "t.csv:1002: column 'name' is categorical (its first word: 'n0' in line 2) and has more "
+      "than 1000 categories up to here; leave it out with drop: [name]");
+  EXPECT_EQ(refused("a,b\n1,0\n" + std::string(1001, 'x') + ",1\n"),
+            "t.csv:3: column 'a' is categorical (its first word: '" + std::string(40, 'x') +
+                "...' in line 3) and has a cell of 1001 bytes; leave it out with drop: [a]");
   EXPECT_EQ(table(rows.substr(0, rows.size() - 8)).x.packed_features(), 1000);
 }
 
@@ -176,6 +178,12 @@ TEST(Csv, FindsItsFileBesideTheOneThatNamesIt) {
   problems.raise();
   EXPECT_EQ(source.component->files(), std::vector{folder.path() / "t.csv"});
   EXPECT_EQ(source.component->load().size(), 2);
+}
+
+TEST(Csv, ReadsTheTableOfItsExample) {
+  const auto data = dataset_of("{name: csv, path: " IMPRINT_SOURCE "/configs/datasets/csv.csv}");
+  EXPECT_EQ(data.x.shape(), std::vector<int64_t>{6});  // three numbers and three plans
+  EXPECT_TRUE(torch::equal(data.y.bincount(), torch::tensor({60, 90, 90}, torch::kLong)));
 }
 
 // Whatever the bytes are, a table is read or refused.

@@ -3,6 +3,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <fmt/format.h>
+#include <locale.h>
 
 #include <algorithm>
 #include <array>
@@ -44,6 +45,22 @@ Member member_of(archive_entry* entry) {
                                                 : Member::Kind::other;
   return member;
 }
+
+// libarchive loses the UTF-8 names of a zip in a locale that cannot write them, as "C" is.
+class Utf8Names {
+ public:
+  Utf8Names() : before_(uselocale(utf8())) {}
+  ~Utf8Names() { uselocale(before_); }
+  Utf8Names(const Utf8Names&) = delete;
+  Utf8Names& operator=(const Utf8Names&) = delete;
+
+ private:
+  static locale_t utf8() {
+    static const locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+    return locale;
+  }
+  locale_t before_;  ///< of this thread
+};
 
 // A member with the archive that it lies in.
 class LoneMember final : public ByteSource {
@@ -132,6 +149,7 @@ void ArchiveReader::open() {
 }
 
 bool ArchiveReader::next() {
+  const Utf8Names locale;
   archive_entry* entry = nullptr;
   const int code = archive_read_next_header(archive_.get(), &entry);
   if (code == ARCHIVE_EOF) {

@@ -68,13 +68,13 @@ void MixedColumn::see_category(const TableRow& row, std::string_view cell) {
           fmt::format("column '{}' has more than {} classes up to here, expected labels",
                       printable(name), most_classes));
   } else if (codes.size() > most_categories || cell.size() > kLongestCategory) {
-    const auto why = first_word.empty() ? "" : fmt::format(", the first {}", first_word);
-    row.refuse_line(fmt::format(
-        "column '{0}' is categorical and has {1} up to here{2}; leave it out with drop: [{0}]",
-        printable(name),
-        cell.size() > kLongestCategory ? fmt::format("a cell of {} bytes", cell.size())
-                                       : fmt::format("more than {} categories", most_categories),
-        why));
+    const auto what = cell.size() > kLongestCategory
+                          ? fmt::format("a cell of {} bytes", cell.size())
+                          : fmt::format("more than {} categories up to here", most_categories);
+    const auto why = first_word.empty() ? "" : fmt::format(" (its first word: {})", first_word);
+    row.refuse_line(
+        fmt::format("column '{0}' is categorical{1} and has {2}; leave it out with drop: [{0}]",
+                    printable(name), why, what));
   }
 }
 
