@@ -7,6 +7,10 @@
 
 namespace imprint {
 
+/// Words about a file as messages show them, whatever came from it: without control characters,
+/// valid UTF-8, not too long.
+std::string presentable(std::string_view text);
+
 /// A file read by position. Whatever is wrong with it is thrown as ConfigError naming the file.
 class InputFile {
  public:
@@ -21,7 +25,7 @@ class InputFile {
   /// Exactly `bytes` bytes from `offset` on; refuses a file that ends before.
   void read(uint64_t offset, void* to, uint64_t bytes) const;
   std::string text(uint64_t offset, uint64_t bytes) const;
-  /// Throws ConfigError "<path>: <why>".
+  /// Throws ConfigError "<path>: <why>"; makes `why` presentable.
   [[noreturn]] void refuse(const std::string& why) const;
 
  private:
