@@ -240,7 +240,7 @@ TEST_F(TorchFileTest, RefusesTensorsOutsideTheirStorage) {
                                 "\xff\xff\xff\x7f"}),
             outside);
   EXPECT_EQ(refused({.sizes = integer(2'000'000'000), .strides = integer(0)}),
-            "p.pt: damaged: tensor 't' is larger than its storage; save it after .contiguous()");
+            "p.pt: tensor 't' is larger than its storage; save it after .contiguous()");
 }
 
 TEST_F(TorchFileTest, RefusesStoragesThatAreNotThere) {
