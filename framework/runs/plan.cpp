@@ -38,6 +38,7 @@ class Planner {
       }
     }
     const auto& [data, digest] = loaded_.at(source);
+    if (digest.empty()) return nullptr;  // the problem is known
     if (data.empty()) {
       problems_.add(choice.mark, "no records are left: see keep_classes and relabel");
       return nullptr;

@@ -26,6 +26,9 @@ torch::Tensor FusedSgd::step(LossClosure closure) {
     std::vector<torch::Tensor> parameters, gradients, buffers;
     for (const auto& parameter : group.params()) {
       if (!parameter.grad().defined()) continue;
+      // The kernel walks memory: parameter, gradient and buffer must lie in the same order.
+      TORCH_CHECK(parameter.is_contiguous(), "parameters must be contiguous, not ",
+                  parameter.strides(), " for ", parameter.sizes());
       parameters.push_back(parameter);
       gradients.push_back(parameter.grad().contiguous());
       if (options.momentum() != 0)

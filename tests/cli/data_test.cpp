@@ -110,7 +110,7 @@ TEST(Data, RefusesWithTheExactMessage) {
             "command line 'here': expected key=value, such as path=FOLDER");
   EXPECT_EQ(machine.refused({"check", "mnist", "path=" + machine.at("none").string()}),
             "no folder has the four files train-images-idx3-ubyte[.gz] ...; looked in none. Get "
-            "them: imprint data get mnist");
+            "them with: imprint data get mnist");
   EXPECT_EQ(machine.refused({"export", "gaussian", "x.csv"}), "'x.csv' should end in .npz");
   EXPECT_NE(machine.refused({"export", "gaussian", machine.at("no/x.npz").string()})
                 .find("No such file or directory"),

@@ -176,9 +176,10 @@ TEST(Program, RefusesWithTheExactMessage) {
   EXPECT_EQ(shop.refused(data + rest + "atacks: [loss]\n"),
             "f.yaml:4:1: unknown key 'atacks' in the experiment; did you mean 'attacks'? (keys: "
             "attacks, base, data, defenses, "
-            "device, expect, figures, measures, model, name, plugins, seeds, shadows, train)");
+            "device, expect, figures, measures, model, name, plugins, seeds, shadows, target, train)");
   EXPECT_EQ(shop.refused(data + "model: {name: mlpp}\n"),
-            "f.yaml:2:15: there is no model 'mlpp'; did you mean 'mlp'? (models: linear, mlp)");
+            "f.yaml:2:15: there is no model 'mlpp'; did you mean 'mlp'? (models: cnn, densenet, linear, "
+            "mlp, resnet, torchscript, two_layer, vgg, wide_resnet)");
   EXPECT_EQ(shop.refused(rest), "f.yaml:1:1: the experiment needs the key 'data'");
   EXPECT_EQ(shop.refused(data + rest + "defenses:\n  - {name: ccl, alhpa: 0.5}\n"),
             "f.yaml:5:17: unknown key 'alhpa' in defense 'ccl'; did you mean 'alpha'? (keys: "
@@ -204,7 +205,7 @@ TEST(Program, RefusesWithTheExactMessage) {
   EXPECT_EQ(shop.refused("data: {name: gaussian, classes: 3, split: {size: 50}}\nmodel: {name: "
                          "mlp}\ntrain: {loss: logistic}\n"),
             "f.yaml:1:7: this train.loss has one output and needs two classes, the data have 3; "
-            "choose two with keep_classes");
+            "choose two with keep_classes or relabel");
   EXPECT_EQ(shop.refused(data + rest + "attacks: [loss, loss]\n"),
             "f.yaml:4:17: two attacks are called 'loss'; give one a label");
   EXPECT_EQ(shop.refused(data + rest + "figures: [{z: advantage}]\n"),
@@ -219,7 +220,7 @@ TEST(Program, RefusesWithTheExactMessage) {
             "f.yaml:5:10: attack 'loss' needs at least 1 shadow, not 0");
   EXPECT_EQ(shop.refused(data + rest + "defenses: [{name: ccl, with: {trian.epochs: 5}}]\n"),
             "f.yaml:4:31: with cannot change 'trian'; did you mean 'train'? (it can: data, device, "
-            "measures, model, shadows, train)");
+            "measures, model, shadows, target, train)");
   EXPECT_EQ(shop.refused(data + rest + "measures: !sweep [loss_distribution]\n"),
             "f.yaml:4:11: measures cannot be swept; list its entries");
   EXPECT_EQ(shop.refused("data: {name: gaussian, keep_classes: [1], split: {size: 50}}\n" + rest),
@@ -279,8 +280,8 @@ TEST(Program, BadArgumentsEndWithCodeTwo) {
   const auto wrong = shop.imprint({"runn"});
   EXPECT_EQ(wrong.code, 2);
   EXPECT_EQ(wrong.err,
-            "there is no command 'runn'; did you mean 'run'? (commands: run, check, list, explain, "
-            "new, doctor)\n");
+            "there is no command 'runn'; did you mean 'run'? (commands: run, check, export, list, explain, "
+            "data, new, doctor)\n");
   EXPECT_EQ(shop.imprint({"run"}).code, 2);
   EXPECT_EQ(shop.run({"--jobs", "0"}).code, 2);
   EXPECT_EQ(shop.imprint({"--help"}).code, 0);

@@ -22,7 +22,7 @@ TEST(Export, WritesWhatPyTorchOpensAndATargetCanBeMadeOf) {
     const auto file = shop.at(name).string();
     const auto output = shop.imprint({"export", shop.latest().string(), file});
     ASSERT_EQ(output.code, 0) << output.err;
-    EXPECT_EQ(output.out, file + ": 4 tensors of 000-none-seed0, epoch 6\n");
+    EXPECT_EQ(output.out, file + ": 4 tensors of 001-none-seed0, epoch 6\n");
     const auto weights = load_weights(file);
     EXPECT_EQ(weights.at("layer0.weight").sizes(), torch::IntArrayRef({32, 20}));
   }
@@ -40,12 +40,12 @@ TEST(Export, SaysWhichCellsThereAre) {
   Workshop shop;
   const auto unknown = shop.imprint({"export", shop.at("f.yaml").string(), "a.pt", "--cell", "x"});
   EXPECT_EQ(unknown.code, 2);
-  EXPECT_NE(unknown.err.find("there is no cell 'x' (cells: 000-none-seed0, "), std::string::npos)
+  EXPECT_NE(unknown.err.find("there is no cell 'x' (cells: 001-none-seed0, "), std::string::npos)
       << unknown.err;
   shop.write("f.yaml", one_cell);
   const auto absent = shop.imprint({"export", shop.at("f.yaml").string(), "a.pt"});
   EXPECT_EQ(absent.code, 2);
-  EXPECT_NE(absent.err.find("has no model of cell 000-none-seed0; run it first: imprint run"),
+  EXPECT_NE(absent.err.find("has no model of cell 001-none-seed0; run it first: imprint run"),
             std::string::npos)
       << absent.err;
 }
@@ -91,10 +91,10 @@ TEST(DataKeys, RelabelJoinsClasses) {
   EXPECT_EQ(shop.refused(with("relabel: '0 2 | 1 4'")),
             "f.yaml:1:7: keep_classes or relabel names class 4, the data have 0..3");
   EXPECT_EQ(shop.refused(with("relabel: odd")),
-            "f.yaml:1:61: relabel must be classes such as '1 3 5 | 0 2 4', each in one group, at "
+            "f.yaml:1:59: relabel must be classes such as '1 3 5 | 0 2 4', each in one group, at "
             "least two groups; not 'odd'");
   EXPECT_EQ(shop.refused(with("relabel: '0 | 1', keep_classes: [0, 1]")),
-            "f.yaml:1:61: give keep_classes or relabel, not both");
+            "f.yaml:1:59: give keep_classes or relabel, not both");
 }
 
 TEST(DataKeys, RefuseWhatTheRecordsCannotHave) {

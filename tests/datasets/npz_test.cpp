@@ -124,7 +124,8 @@ TEST_F(NpzDatasetTest, NamesItsFileAndItsArrays) {
 
 TEST_F(NpzDatasetTest, SaysExactlyWhatIsWrong) {
   EXPECT_EQ(refused(), "records.npz: there is no such file");
-  EXPECT_EQ(refusal("", [&] { source_of("npz"); }), "1:1: dataset 'npz' needs the key path");
+  EXPECT_EQ(refusal("", [&] { source_of("npz"); }),
+            "dataset 'npz' needs the key 'path' (the .npz file)");
   const std::vector x{0.5, 1.5};
   write(x, {2, 1}, Labels{0, 1, 1});
   EXPECT_EQ(refused(), "records.npz: 'y' has 3 labels for the 2 records of 'x'");

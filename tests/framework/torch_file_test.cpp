@@ -240,7 +240,7 @@ TEST_F(TorchFileTest, RefusesTensorsOutsideTheirStorage) {
                                 "\xff\xff\xff\x7f"}),
             outside);
   EXPECT_EQ(refused({.sizes = integer(2'000'000'000), .strides = integer(0)}),
-            "p.pt: damaged: tensor 't' is larger than its storage; save it after .contiguous()");
+            "p.pt: tensor 't' is larger than its storage; save it after .contiguous()");
 }
 
 TEST_F(TorchFileTest, RefusesStoragesThatAreNotThere) {
@@ -268,6 +268,15 @@ TEST_F(TorchFileTest, RefusesWhatPythonWouldRun) {
             "p.pt: damaged: tensor 't' is a parameter without a tensor");
   EXPECT_EQ(refused_pickle("}."), "p.pt: holds no tensors; save model.state_dict()");
   EXPECT_EQ(refused_pickle("N."), "p.pt: holds no dict of tensors; save model.state_dict()");
+}
+
+TEST_F(TorchFileTest, NamesInMessagesArePresentable) {
+  EXPECT_EQ(presentable("größe"), "größe");
+  EXPECT_EQ(presentable("a\x01\nb\xff\xc3(\xed\xa0\x80"), "a??b??(???");
+  EXPECT_EQ(presentable(std::string(5000, 'x')), std::string(1000, 'x') + " ...");
+  EXPECT_EQ(refused_pickle("cos\x1b[31m\nsystem\xff\n."),
+            "p.pt: uses 'os?[31m.system?', which plain weights do not need and which is not run; "
+            "save model.state_dict()");
 }
 
 TEST_F(TorchFileTest, TurnsBytesOfOtherMachinesRound) {

@@ -8,14 +8,15 @@
 
 namespace imprint {
 
-/// What a call refuses with (ConfigError alone), without the folder's name; "(accepted)" if it does
-/// not.
+/// What a call refuses with (ConfigError alone), without the name of `folder` if it is not empty;
+/// "(accepted)" if it does not.
 template <typename Call>
 std::string refusal(const std::filesystem::path& folder, const Call& call) {
   try {
     call();
   } catch (const ConfigError& error) {
     std::string text = error.what();
+    if (folder.empty()) return text;
     const auto prefix = folder.string() + "/";
     for (size_t at = 0; (at = text.find(prefix)) != std::string::npos;)
       text.erase(at, prefix.size());

@@ -21,8 +21,8 @@ constexpr uint64_t kLongestCifar = uint64_t{1} << 30;
 // NumPy moved its modules with version 2.
 constexpr std::array<std::string_view, 2> kReconstruct{"numpy.core.multiarray._reconstruct",
                                                        "numpy._core.multiarray._reconstruct"};
-/// How Python 3 writes bytes in protocol 2.
-constexpr std::string_view kEncode = "_codecs.encode";
+/// How Python 3 writes bytes in protocol 2, and no bytes.
+constexpr std::string_view kEncode = "_codecs.encode", kBytes = "__builtin__.bytes";
 
 /// The bytes that UTF-8 text stands for in Latin-1.
 std::optional<std::string> latin1(std::string_view text) {
@@ -92,7 +92,7 @@ PickledCifar read_pickled_cifar(const std::filesystem::path& path, const std::st
   if (file.size() > kLongestCifar) file.refuse("is too large for a file of CIFAR");
   const Pickle pickle(file.text(0, file.size()), path.string());
   const std::set<std::string_view> known{kReconstruct[0], kReconstruct[1], "numpy.ndarray",
-                                         "numpy.dtype", kEncode};
+                                         "numpy.dtype",   kEncode,         kBytes};
   for (const auto& name : pickle.globals())
     if (!known.contains(name))
       file.refuse(

@@ -22,7 +22,9 @@ struct NpyInput {
   uint64_t left = 0;
   std::function<void(void*, uint64_t)> source;
 
-  [[noreturn]] void refuse(const std::string& why) const { throw ConfigError(where + why); }
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw ConfigError(where + presentable(why));
+  }
 
   void read(void* to, uint64_t bytes) {
     if (bytes > left) refuse("is truncated");
@@ -190,7 +192,7 @@ std::map<std::string, Tensor> read_npz(const std::filesystem::path& file,
     if (!zip.has(name + ".npy"))
       zip.file().refuse(fmt::format("has no array '{}'; it has: {}", name, joined(there)));
     ZipStream stream(zip, name + ".npy");
-    NpyInput input{fmt::format("{}: array '{}' ", file.string(), name), stream.left(),
+    NpyInput input{fmt::format("{}: array '{}' ", file.string(), presentable(name)), stream.left(),
                    [&](void* to, uint64_t bytes) { stream.read(to, bytes); }};
     arrays[name] = npy_tensor(input);
   }

@@ -140,7 +140,8 @@ class TorchArchive {
     if (!count || !lies_within(offset, sizes, strides, elements.numel()))
       refuse_tensor("reaches outside its storage");
     if (*count > static_cast<uint64_t>(elements.numel()))
-      refuse_tensor("is larger than its storage; save it after .contiguous()");
+      refuse(fmt::format("tensor '{}' is larger than its storage; save it after .contiguous()",
+                         name_));
     return elements.as_strided(sizes, strides, offset);
   }
 
