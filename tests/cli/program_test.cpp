@@ -173,13 +173,15 @@ TEST(Program, RefusesWithTheExactMessage) {
   Workshop shop;
   const std::string rest = "model: {name: mlp}\ntrain: {epochs: 2}\n";
   const std::string data = "data: {name: gaussian, split: {size: 50}}\n";
-  EXPECT_EQ(shop.refused(data + rest + "atacks: [loss]\n"),
-            "f.yaml:4:1: unknown key 'atacks' in the experiment; did you mean 'attacks'? (keys: "
-            "attacks, base, data, defenses, "
-            "device, expect, figures, measures, model, name, plugins, seeds, shadows, target, train)");
-  EXPECT_EQ(shop.refused(data + "model: {name: mlpp}\n"),
-            "f.yaml:2:15: there is no model 'mlpp'; did you mean 'mlp'? (models: cnn, densenet, linear, "
-            "mlp, resnet, torchscript, two_layer, vgg, wide_resnet)");
+  EXPECT_EQ(
+      shop.refused(data + rest + "atacks: [loss]\n"),
+      "f.yaml:4:1: unknown key 'atacks' in the experiment; did you mean 'attacks'? (keys: "
+      "attacks, base, data, defenses, "
+      "device, expect, figures, measures, model, name, plugins, seeds, shadows, target, train)");
+  EXPECT_EQ(
+      shop.refused(data + "model: {name: mlpp}\n"),
+      "f.yaml:2:15: there is no model 'mlpp'; did you mean 'mlp'? (models: cnn, densenet, linear, "
+      "mlp, resnet, torchscript, two_layer, vgg, wide_resnet)");
   EXPECT_EQ(shop.refused(rest), "f.yaml:1:1: the experiment needs the key 'data'");
   EXPECT_EQ(shop.refused(data + rest + "defenses:\n  - {name: ccl, alhpa: 0.5}\n"),
             "f.yaml:5:17: unknown key 'alhpa' in defense 'ccl'; did you mean 'alpha'? (keys: "
@@ -280,7 +282,8 @@ TEST(Program, BadArgumentsEndWithCodeTwo) {
   const auto wrong = shop.imprint({"runn"});
   EXPECT_EQ(wrong.code, 2);
   EXPECT_EQ(wrong.err,
-            "there is no command 'runn'; did you mean 'run'? (commands: run, check, export, list, explain, "
+            "there is no command 'runn'; did you mean 'run'? (commands: run, check, export, list, "
+            "explain, "
             "data, new, doctor)\n");
   EXPECT_EQ(shop.imprint({"run"}).code, 2);
   EXPECT_EQ(shop.run({"--jobs", "0"}).code, 2);
