@@ -1,7 +1,5 @@
 #include "framework/cli/progress.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 namespace imprint {
@@ -16,8 +14,7 @@ std::string duration(double seconds) {
 
 }  // namespace
 
-ProgressLine::ProgressLine(const Plan& plan, const Store& store, bool quiet)
-    : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) == 1) {
+ProgressLine::ProgressLine(const Plan& plan, const Store& store, bool quiet) : quiet_(quiet) {
   for (const auto& job : plan.jobs) {
     if (plan.stored(job, store)) continue;
     jobs_[job.address] = &job;
@@ -64,26 +61,13 @@ std::string ProgressLine::line() const {
 }
 
 void ProgressLine::draw() {
-  if (quiet_ || open_jobs_ == 0) return;
-  const auto now = Clock::now();
-  if (now - drawn_ < (terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000)))
-    return;
-  drawn_ = now;
-  const auto text = line();
-  if (!terminal_) {
-    fmt::print(stderr, "imprint: {}\n", text);
-    return;
-  }
-  fmt::print(stderr, "\r{:<{}}", text, std::max(width_, text.size()));
-  std::fflush(stderr);
-  width_ = text.size();
+  if (!quiet_ && open_jobs_ > 0 && line_.due()) line_.show(line());
 }
 
 void ProgressLine::finish() {
   if (quiet_ || open_jobs_ == 0) return;
-  drawn_ = {};
-  draw();
-  if (terminal_) fmt::print(stderr, "\n");
+  line_.show(line());
+  line_.finish();
 }
 
 }  // namespace imprint

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "framework/cli/rewritten_line.h"
 #include "framework/runs/workers.h"
 
 namespace imprint {
@@ -25,14 +26,14 @@ class ProgressLine {
   using Clock = std::chrono::steady_clock;
   std::string line() const;
 
-  bool quiet_, terminal_;
+  bool quiet_;
   size_t open_jobs_ = 0, done_ = 0, failed_ = 0;
   double work_ = 0, finished_work_ = 0;
   std::map<std::string, std::pair<double, double>> open_;  ///< address -> work, share of it done
   std::map<std::string, const Job*> jobs_;
   std::map<std::string, int64_t> epochs_;
-  Clock::time_point start_ = Clock::now(), drawn_{};
-  size_t width_ = 0;
+  Clock::time_point start_ = Clock::now();
+  RewrittenLine line_;
 };
 
 }  // namespace imprint

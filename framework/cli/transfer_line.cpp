@@ -1,7 +1,6 @@
 #include "framework/cli/transfer_line.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -16,37 +15,21 @@ std::string byte_count(int64_t bytes) {
   return fmt::format("{:.1f} GB", count / 1e9);
 }
 
-TransferLine::TransferLine() : terminal_(::isatty(STDERR_FILENO) == 1) {}
-
 void TransferLine::say(const std::string& line) {
   finish();
   fmt::print(stderr, "imprint: {}\n", line);
 }
 
 void TransferLine::draw(const std::string& file, int64_t done, int64_t whole) {
-  const auto now = Clock::now();
   if (file != file_) {
     finish();
-    file_ = file, first_ = done, start_ = now, drawn_ = terminal_ ? Clock::time_point{} : now;
+    file_ = file, first_ = done, start_ = Clock::now(), shown_ = RewrittenLine();
   }
-  const bool last = done == whole;
-  if (terminal_ ? !last && now - drawn_ < std::chrono::milliseconds(100)
-                : now - drawn_ < std::chrono::seconds(5))
-    return;
-  drawn_ = now;
-  const auto text = line(done, whole);
-  if (!terminal_) {
-    fmt::print(stderr, "imprint: {}\n", text);
-    return;
-  }
-  fmt::print(stderr, "\r{:<{}}", text, std::max(width_, text.size()));
-  std::fflush(stderr);
-  width_ = text.size();
+  if (shown_.due() || (done == whole && shown_.on_terminal())) shown_.show(line(done, whole));
 }
 
 void TransferLine::finish() {
-  if (width_ > 0) fmt::print(stderr, "\n");
-  width_ = 0;
+  shown_.finish();
   file_.clear();
 }
 

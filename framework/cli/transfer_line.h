@@ -3,14 +3,14 @@
 #include <chrono>
 #include <string>
 
+#include "framework/cli/rewritten_line.h"
+
 namespace imprint {
 
 /// Shows how far a download is: a bar that rewrites its line on a terminal, a line every few
 /// seconds elsewhere.
 class TransferLine {
  public:
-  TransferLine();
-
   /// Prints a line of its own.
   void say(const std::string& line);
   /// `whole` is 0 where it is not known.
@@ -22,11 +22,10 @@ class TransferLine {
   using Clock = std::chrono::steady_clock;
   std::string line(int64_t done, int64_t whole) const;
 
-  bool terminal_;
+  RewrittenLine shown_;
   std::string file_;
   int64_t first_ = 0;  ///< bytes that were there when it began
-  Clock::time_point start_{}, drawn_{};
-  size_t width_ = 0;
+  Clock::time_point start_{};
 };
 
 /// "26.4 MB", "512 bytes".

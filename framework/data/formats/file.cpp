@@ -14,36 +14,9 @@
 #include <utility>
 
 #include "framework/config/problems.h"
+#include "framework/data/formats/bytes.h"
 
 namespace imprint {
-namespace {
-
-/// Bytes of the UTF-8 character at the start of `text`; 0 if it is none, or no printable one.
-size_t printable_bytes(std::string_view text) {
-  const auto lead = static_cast<uint8_t>(text[0]);
-  const size_t bytes = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  if (lead < 0x20 || lead == 0x7F || lead > 0xF4 || bytes > text.size()) return 0;
-  for (size_t i = 1; i < bytes; ++i)
-    if ((static_cast<uint8_t>(text[i]) & 0xC0) != 0x80) return 0;
-  // Surrogates, codes above the last, and those that fewer bytes can say.
-  const auto second = bytes > 1 ? static_cast<uint8_t>(text[1]) : 0;
-  const bool bad = (lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) ||
-                   (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F);
-  return bad ? 0 : bytes;
-}
-
-}  // namespace
-
-std::string presentable(std::string_view text) {
-  constexpr size_t most = 1000;
-  std::string shown;
-  while (!text.empty() && shown.size() < most) {
-    const auto bytes = printable_bytes(text);
-    shown += bytes == 0 ? "?" : text.substr(0, bytes);
-    text.remove_prefix(std::max<size_t>(bytes, 1));
-  }
-  return text.empty() ? shown : shown + " ...";
-}
 
 InputFile::InputFile(std::filesystem::path path) : path_(std::move(path)) {
   // Opening a pipe would wait for somebody to write into it.
@@ -93,7 +66,7 @@ std::shared_ptr<char> InputFile::mapped() const {
 }
 
 void InputFile::refuse(const std::string& why) const {
-  throw ConfigError(fmt::format("{}: {}", path_.string(), presentable(why)));
+  throw ConfigError(fmt::format("{}: {}", path_.string(), printable(why, 1000)));
 }
 
 OutputFile::OutputFile(std::filesystem::path target)

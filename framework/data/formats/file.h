@@ -8,10 +8,6 @@
 
 namespace imprint {
 
-/// Words about a file as messages show them, whatever came from it: without control characters,
-/// valid UTF-8, not too long.
-std::string presentable(std::string_view text);
-
 /// A file read by position. Whatever is wrong with it is thrown as ConfigError naming the file.
 class InputFile {
  public:
@@ -29,7 +25,7 @@ class InputFile {
   /// The whole file in memory, its pages shared with everybody who maps it until somebody writes
   /// into them, which never reaches the file. Lives as long as a copy of the pointer does.
   std::shared_ptr<char> mapped() const;
-  /// Throws ConfigError "<path>: <why>"; makes `why` presentable.
+  /// Throws ConfigError "<path>: <why>"; shows nothing of `why` that cannot be printed.
   [[noreturn]] void refuse(const std::string& why) const;
 
  private:

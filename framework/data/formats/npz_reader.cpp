@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "framework/config/problems.h"
+#include "framework/data/formats/bytes.h"
 #include "framework/data/formats/elements.h"
 #include "framework/data/formats/zip.h"
 
@@ -23,7 +24,7 @@ struct NpyInput {
   std::function<void(void*, uint64_t)> source;
 
   [[noreturn]] void refuse(const std::string& why) const {
-    throw ConfigError(where + presentable(why));
+    throw ConfigError(where + printable(why, 1000));
   }
 
   void read(void* to, uint64_t bytes) {
@@ -192,7 +193,7 @@ std::map<std::string, Tensor> read_npz(const std::filesystem::path& file,
     if (!zip.has(name + ".npy"))
       zip.file().refuse(fmt::format("has no array '{}'; it has: {}", name, joined(there)));
     ZipStream stream(zip, name + ".npy");
-    NpyInput input{fmt::format("{}: array '{}' ", file.string(), presentable(name)), stream.left(),
+    NpyInput input{fmt::format("{}: array '{}' ", file.string(), printable(name)), stream.left(),
                    [&](void* to, uint64_t bytes) { stream.read(to, bytes); }};
     arrays[name] = npy_tensor(input);
   }
