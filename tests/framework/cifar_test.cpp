@@ -78,7 +78,8 @@ TEST_F(CifarTest, ReadsBothLabelsOfCifar100) {
   EXPECT_EQ(twenty.classes, 20);
 }
 
-// As published (strings of Python 2, NumPy's old module) and as Python 3 writes it again.
+// As published (strings of Python 2, NumPy's old module) and as Python 3 writes it again, with keys
+// that are text or bytes.
 constexpr auto kWritePythonVersion = R"(
 import sys, os, io, pickle, struct, numpy as np
 class Python2(pickle._Pickler):
@@ -95,11 +96,11 @@ def write(name, value, old):
         out = io.BytesIO()
         Python2(out, protocol=2).dump(value)
         f.write(out.getvalue().replace(b'numpy._core.multiarray', b'numpy.core.multiarray'))
-for old, root in ((True, 'published'), (False, 'again')):
+for old, as_bytes, root in ((True, True, 'published'), (False, False, 'text'), (False, True, 'bytes')):
     ten, hundred = (f'{sys.argv[1]}/{root}/{n}' for n in ('cifar-10-batches-py', 'cifar-100-python'))
     os.makedirs(ten); os.makedirs(hundred)
     open(f'{sys.argv[1]}/{root}/cifar-10-python.tar.gz', 'wb').close()
-    key = (lambda s: s.encode()) if old else (lambda s: s)
+    key = (lambda s: s.encode()) if as_bytes else (lambda s: s)
     for k in range(1, 7):
         images = [image(60), image(70)] if k == 6 else [image(10 * k)]
         data = np.stack(images)
@@ -125,7 +126,7 @@ TEST_F(CifarTest, ReadsThePythonVersion) {
   IMPRINT_NEEDS_PYTHON();
   const auto result = run_python(kWritePythonVersion, {folder()});
   ASSERT_EQ(result.code, 0) << result.err;
-  for (const auto* const root : {"published", "again"}) {
+  for (const auto* const root : {"published", "text", "bytes"}) {
     expect_batches(read10({folder() / root}));
     expect_batches(read10({folder() / root / "cifar-10-batches-py"}));
     for (const bool coarse : {false, true}) {

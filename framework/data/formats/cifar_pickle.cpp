@@ -45,6 +45,15 @@ std::optional<std::string> raw_bytes(const PickleValue& value) {
   return encoded ? latin1(value.argument->items[0]->text) : std::nullopt;
 }
 
+/// The value of a dict under a key of ASCII, in whichever way Python writes bytes and text; null:
+/// none.
+const PickleValue* entry(const PickleValue& dict, const std::string& key) {
+  if (!dict.is(CifarKind::dict)) return nullptr;
+  for (size_t i = 0; i + 1 < dict.items.size(); i += 2)
+    if (dict.items[i]->reads(key) || raw_bytes(*dict.items[i]) == key) return dict.items[i + 1];
+  return nullptr;
+}
+
 bool is_byte_type(const PickleValue& value) {
   return value.is_call("numpy.dtype") && !value.argument->items.empty() &&
          value.argument->items[0]->reads("u1");
@@ -97,7 +106,8 @@ PickledCifar read_pickled_cifar(const std::filesystem::path& path, const std::st
     if (!known.contains(name))
       file.refuse(
           fmt::format("uses '{}', which a file of CIFAR does not need; it is not run", name));
-  const auto *const data = pickle.top().find("data"), *const list = pickle.top().find(label_key);
+  const auto *const data = entry(pickle.top(), "data"), *const list =
+                                                            entry(pickle.top(), label_key);
   if (data == nullptr || list == nullptr)
     file.refuse(fmt::format("holds no dict with 'data' and '{}'", label_key));
   const auto images = pickled_images(*data);
