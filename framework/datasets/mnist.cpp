@@ -17,7 +17,9 @@ class Mnist final : public Source {
                             "Get them with: imprint data get mnist");
   }
   Dataset load() const override { return read_mnist_files(files(), 10); }
-  Facts facts() const override { return {{0.1307}, {0.3081}, {}, {}}; }
+  Facts facts() const override {
+    return {{0.1307}, {0.3081}, {}, {{"odd_even", {{0, 2, 4, 6, 8}, {1, 3, 5, 7, 9}}}}};
+  }
   Origin origin() const override;
 
  private:

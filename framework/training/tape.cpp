@@ -48,8 +48,11 @@ PerRecord per_record(const Tape& tape, const Tensor& losses) {
   }
   const auto backs = torch::autograd::grad({losses.sum()}, outputs);
   PerRecord records;
+  // Products may have been computed in fewer bits than the weights have.
+  const auto type = losses.scalar_type();
   for (size_t i = 0; i < backs.size(); ++i)
-    records.layers_.push_back({tape.uses[i].layer, tape.uses[i].input.detach(), backs[i]});
+    records.layers_.push_back(
+        {tape.uses[i].layer, tape.uses[i].input.detach().to(type), backs[i].to(type)});
   return records;
 }
 

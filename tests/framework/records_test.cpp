@@ -122,6 +122,19 @@ TEST(Preparation, OffIsTheNetworkItself) {
   EXPECT_TRUE(model->has_closed_form());
 }
 
+TEST(Bfloat16, TrainsWeightsOfFloat32) {
+  const auto split = small_split();
+  const auto fine = train_small("none", split, "{epochs: 8}");
+  const auto coarse = train_small("none", split, "{epochs: 8, precision: bfloat16}");
+  EXPECT_EQ(coarse.model->parameters().front().scalar_type(), torch::kFloat32);
+  EXPECT_FALSE(same_weights(*fine.model, *coarse.model));
+  EXPECT_NEAR(coarse.rows.back().loss, fine.rows.back().loss, 0.05);
+  // Per-record gradients are summed in the weights' precision.
+  const auto clipped = train_small("{name: dpsgd, noise: 0, clip: 1000}", split,
+                                   "{epochs: 8, sampling: shuffle, precision: bfloat16}");
+  EXPECT_NEAR(clipped.rows.back().loss, coarse.rows.back().loss, 0.05);
+}
+
 // Sets $IMPRINT_DATA for as long as it lives.
 class DataHome {
  public:
