@@ -12,13 +12,17 @@ Tensor queried_logits(Model& model, const Chain& chain, const Records& x, torch:
   const torch::NoGradGuard no_grad;
   const bool was_training = model.is_training();
   model.eval();
-  std::vector<Tensor> parts;
+  // One tensor for all, since small ones left between large ones would break up the heap.
+  Tensor all;
   for (int64_t at = 0; at < x.size(); at += query_batch) {
     const auto records = as_input(x.rows(at, std::min(at + query_batch, x.size())), type, device);
-    parts.push_back(class_logits(model.forward(chain.query(records))).cpu());
+    const auto logits = class_logits(model.forward(chain.query(records)));
+    if (!all.defined())
+      all = torch::empty({x.size(), logits.size(1)}, logits.options().device(torch::kCPU));
+    all.slice(0, at, at + records.size(0)).copy_(logits);
   }
   model.train(was_training);
-  return torch::cat(parts);
+  return all;
 }
 
 double accuracy(const Tensor& logits, const Tensor& y) {
