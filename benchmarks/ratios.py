@@ -41,8 +41,8 @@ def mlp():
 def resnet():
     ours, theirs = both("resnet", 1)
     print("one epoch of ResNet-20 on 10,000 images of 32 x 32 with crop and flip, batch 128, one thread")
-    print(f"  Imprint                  {100 * ours['convolutions'] / ours['seconds']:.0f} % of the time its "
-          "convolutions take alone")
+    print(f"  Imprint                  {100 * ours['convolutions'] / ours['seconds']:.0f} % of the convolution limit "
+          "(all its time spent in convolutions alone)")
     if "bfloat16" in ours:
         print(f"  Imprint, bfloat16        {ours['seconds'] / ours['bfloat16']:.2f} times as fast as float32")
     print(f"  PyTorch, DataLoader      Imprint is {theirs['loader'] / ours['seconds']:.2f} times as fast")
