@@ -18,9 +18,13 @@ class Sha256 {
   /// Sixty-four hexadecimal digits. The object is spent afterwards.
   std::string hex();
 
- private:
-  void block(const uint8_t* data);
+  /// Without the CPU's own instructions for it, which are five times as fast.
+  static Sha256 portable();
 
+ private:
+  void blocks(const uint8_t* data, size_t count);
+
+  bool portable_ = false;
   std::array<uint32_t, 8> state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                  0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   std::array<uint8_t, 64> pending_{};

@@ -4,17 +4,36 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 namespace imprint {
 namespace {
 
 namespace fs = std::filesystem;
 
+// The experiment's own `name` is no component: a new one keeps the base file's keys.
+Value on_top(Value under, const Value& own) {
+  if (own.find("name") != nullptr)
+    std::erase_if(under.entries, [](const Entry& entry) { return entry.key == "name"; });
+  return merged(under, own);
+}
+
+// One file or a list of them, the later on top of the earlier.
+std::vector<Value> base_files(const Value& base) {
+  const auto files = base.is_list() && !base.sweep ? base.items : std::vector{base};
+  const auto wrong = [](const Value& each) { return !each.is_scalar() || each.text.empty(); };
+  if (files.empty() || base.sweep || std::any_of(files.begin(), files.end(), wrong))
+    throw ConfigError(base.mark.prefix() + "base must be the path of a file, or a list of paths");
+  return files;
+}
+
 Value load_with_bases(const std::string& file, const Mark& at, std::vector<std::string> chain) {
   const auto identity = fs::weakly_canonical(file).string();
   if (std::find(chain.begin(), chain.end(), identity) != chain.end())
     throw ConfigError(at.prefix() + fmt::format("'{}' is its own base file, through a cycle of {}",
                                                 file, chain.size()));
+  if (chain.size() > 32)
+    throw ConfigError(at.prefix() + "more than 32 base files, one on top of the other");
   chain.push_back(identity);
   auto own = read_yaml(file, at);
   if (!own.is_map())
@@ -22,15 +41,14 @@ Value load_with_bases(const std::string& file, const Mark& at, std::vector<std::
                       "an experiment file is a map of keys such as name, data, model");
   const auto* base = own.find("base");
   if (base == nullptr) return own;
-  if (!base->is_scalar() || base->text.empty())
-    throw ConfigError(base->mark.prefix() + "base must be the path of a file");
-  const auto path = (fs::path(file).parent_path() / base->text).lexically_normal().string();
-  auto under = load_with_bases(path, base->mark, chain);
+  std::optional<Value> under;
+  for (const auto& each : base_files(*base)) {
+    const auto path = (fs::path(file).parent_path() / each.text).lexically_normal().string();
+    auto next = load_with_bases(path, each.mark, chain);
+    under = under ? on_top(*under, next) : std::move(next);
+  }
   std::erase_if(own.entries, [](const Entry& entry) { return entry.key == "base"; });
-  // The experiment's own `name` is no component: a new one keeps the base file's keys.
-  if (own.find("name") != nullptr)
-    std::erase_if(under.entries, [](const Entry& entry) { return entry.key == "name"; });
-  return merged(under, own);
+  return on_top(*under, own);
 }
 
 bool is_sweep(const std::string& text) {

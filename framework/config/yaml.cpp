@@ -16,6 +16,8 @@ namespace {
 
 // Aliases are copied, so a few lines of nested aliases could ask for an exponential tree.
 constexpr size_t most_nodes = 200'000;
+constexpr size_t longest_file = size_t{4} << 20;
+constexpr size_t longest_line = size_t{1} << 20;
 
 // Builds our tree from parser events. yaml-cpp's own node graph would contain cycles for cyclic
 // aliases and silently keeps the last of two equal keys.
@@ -143,6 +145,34 @@ class TreeBuilder final : public YAML::EventHandler {
   size_t nodes_ = 0;
 };
 
+// How many bytes of a character of UTF-8 start here; 0: none does.
+size_t character_at(const std::string& text, size_t at) {
+  const auto lead = static_cast<unsigned char>(text[at]);
+  const size_t length = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  if (lead > 0xf4 || at + length > text.size()) return 0;
+  for (size_t i = 1; i < length; ++i)
+    if ((static_cast<unsigned char>(text[at + i]) & 0xc0) != 0x80) return 0;
+  return length;
+}
+
+// What the parser would take long over, or misread: junk, and lines without end.
+void check_text(const std::string& text, const std::string& file) {
+  int line = 1;
+  size_t start = 0;
+  for (size_t at = 0; at < text.size();) {
+    const Mark here{file, line, static_cast<int>(at - start) + 1};
+    const auto length = character_at(text, at);
+    if (text[at] == '\0' || length == 0)
+      throw ConfigError(here.prefix() +
+                        fmt::format("not a text file (it contains {})",
+                                    length == 0 ? "bytes that are not UTF-8" : "a zero byte"));
+    if (at - start > longest_line)
+      throw ConfigError(Mark{file, line, 1}.prefix() + "this line has more than a million bytes");
+    if (text[at] == '\n') ++line, start = at + 1;
+    at += length;
+  }
+}
+
 // Column of a tab that indents a line, or nothing.
 std::optional<int> indenting_tab(const std::string& text, int line_number) {
   std::istringstream lines(text);
@@ -167,8 +197,7 @@ std::string explained(const YAML::ParserException& error) {
 Value parse_yaml(const std::string& text, const std::string& file) {
   Problems problems;
   TreeBuilder tree(file, problems);
-  if (const auto zero = text.find('\0'); zero != std::string::npos)
-    throw ConfigError(Mark{file, 1, 1}.prefix() + "not a text file (it contains a zero byte)");
+  check_text(text, file);
   try {
     std::istringstream stream(text);
     YAML::Parser parser(stream);
@@ -195,9 +224,16 @@ Value read_yaml(const std::string& file, const Mark& at) {
   if (!stream)
     throw ConfigError(at.prefix() +
                       fmt::format("cannot read '{}': {}", file, std::strerror(errno)));
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return parse_yaml(text.str(), file);
+  // Never more than that is read, whatever it is: a device may have no end.
+  std::string text(longest_file + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(stream.gcount()));
+  if (text.size() > longest_file)
+    throw ConfigError(at.prefix() +
+                      fmt::format("'{}' has more than {} MB; an experiment file is text of some "
+                                  "kilobytes",
+                                  file, longest_file >> 20));
+  return parse_yaml(text, file);
 }
 
 }  // namespace imprint

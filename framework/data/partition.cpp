@@ -18,15 +18,11 @@ std::pair<Tensor, Tensor> redrawn(const Tensor& train, const Tensor& test, const
   return {mixed.slice(0, 0, train.size(0)), mixed.slice(0, train.size(0))};
 }
 
-// The half of the pool that model `index` trains on, and the other half.
-std::pair<Tensor, Tensor> pool_halves(const Tensor& pool, int64_t index, const Stream& stream) {
-  const auto n = pool.size(0);
+// Which records of a pool of `n` model `index` trains on: a random half.
+Tensor pool_members(int64_t n, int64_t index, const Stream& stream) {
   const auto order = torch::randperm(
-      n, stream.at("block", static_cast<uint64_t>(index / 2)).generator(), torch::kLong);
-  const auto mixed = pool.index_select(0, order);
-  const auto first = mixed.slice(0, 0, n / 2);
-  const auto second = mixed.slice(0, n / 2);
-  return index % 2 == 0 ? std::pair{first, second} : std::pair{second, first};
+      n, stream.at("block", static_cast<uint64_t>(pool_block(index))).generator(), torch::kLong);
+  return index % 2 == 0 ? order < n / 2 : order >= n / 2;
 }
 
 // Record numbers from a file, each once and within the data; undefined without a file.
@@ -75,11 +71,41 @@ Protocol::Protocol(Keys keys)
     keys.problem("members", "members cannot be given in the protocol pool; use four_way");
 }
 
+Canaries::Canaries(Keys keys)
+    : count(keys.integer("count", 0)
+                .at_least(0)
+                .doc("records put into each model's members or left out, by a coin for each; "
+                     "scored apart")),
+      kind(keys.choice("kind", {"mislabeled", "random", "natural"})
+               .doc("records with a wrong label; features drawn one by one from different records "
+                    "and any label; or records as they are")) {}
+
+Dataset with_canaries(const Dataset& data, const Tensor& canaries, const std::string& kind,
+                      const Stream& stream) {
+  if (kind == "natural" || canaries.size(0) == 0) return data;
+  auto changed = data;
+  const auto m = canaries.size(0);
+  const auto draw = [&](int64_t below) {
+    return torch::randint(below, {m}, stream.at("canary labels").generator(), torch::kLong);
+  };
+  const auto wrong =
+      (data.y.index_select(0, canaries) + 1 + draw(std::max<int64_t>(data.classes - 1, 1)))
+          .remainder(data.classes);
+  changed.y = data.y.index_copy(0, canaries, kind == "random" ? draw(data.classes) : wrong);
+  if (kind != "random") return changed;
+  const auto values = data.x.rows(canaries);
+  const auto order =
+      torch::rand({m, values.numel() / m}, stream.at("canary features").generator(), torch::kFloat)
+          .argsort(0, /*descending=*/false);
+  changed.x = data.x.replaced(canaries, values.flatten(1).gather(0, order).view(values.sizes()));
+  return changed;
+}
+
 std::string Partition::digest() const {
   Sha256 digest;
   digest.field(protocol);
   for (const auto* piece : {&target_train, &target_test, &shadow_train, &shadow_test, &reference,
-                            &population, &tune, &pool})
+                            &population, &tune, &pool, &canaries})
     digest.field(Dataset{*piece, *piece, 0}.digest());
   return digest.hex();
 }
@@ -93,7 +119,7 @@ Partition deal(const Protocol& protocol, int64_t records, const Stream& stream, 
     records = order.size(0);
   }
   const bool pool = protocol.name == "pool";
-  const auto spare = protocol.population + protocol.tune;
+  const auto spare = protocol.population + protocol.tune + protocol.canaries;
   const auto test = !pool ? 0 : protocol.test > 0 ? protocol.test : records / 5;
   const int64_t pieces = (pool                          ? 1
                           : protocol.name == "five_way" ? 5
@@ -107,7 +133,7 @@ Partition deal(const Protocol& protocol, int64_t records, const Stream& stream, 
                           protocol.name, pieces * size + spare + test, pieces, size,
                           spare + test > 0 ? fmt::format(" + {}", spare + test) : "", records,
                           std::max<int64_t>(most, 0)));
-    return {none(), none(), none(), none(), none(), none(), none(), none(), protocol.name};
+    return {none(), none(), none(), none(), none(), none(), none(), none(), none(), protocol.name};
   }
   int64_t at = 0;
   const auto take = [&](int64_t count) {
@@ -125,6 +151,7 @@ Partition deal(const Protocol& protocol, int64_t records, const Stream& stream, 
   partition.shadow_test = take(pool ? 0 : size);
   partition.population = take(protocol.population);
   partition.tune = take(protocol.tune);
+  partition.canaries = take(protocol.canaries);
   return partition;
 }
 
@@ -132,25 +159,40 @@ View view(const Dataset& data, const Partition& partition, int64_t index, const 
   const bool pool = partition.protocol == "pool";
   auto train = index == 0 ? partition.target_train : partition.shadow_train;
   auto test = index == 0 || pool ? partition.target_test : partition.shadow_test;
-  auto outside = test;
-  if (pool) {
-    // Model 1 is the target's complement and plays no shadow to it.
-    std::tie(train, outside) = pool_halves(partition.pool, index == 0 ? 0 : index + 1, stream);
-  } else if (index > 1) {
-    std::tie(train, test) = redrawn(train, test, stream.at("shadow", static_cast<uint64_t>(index)));
-    outside = test;
-  }
   View view;
+  if (pool) {
+    // Halves are random, so the pool's order says nothing about membership.
+    view.record = partition.pool;
+    view.member = pool_members(partition.pool.size(0), index, stream);
+    train = partition.pool.masked_select(view.member);
+  } else {
+    if (index > 1)
+      std::tie(train, test) =
+          redrawn(train, test, stream.at("shadow", static_cast<uint64_t>(index)));
+    // Members and non-members are mixed, so that no attack can use the order of its candidates.
+    const auto order = torch::randperm(
+        train.size(0) + test.size(0),
+        stream.at("candidates", static_cast<uint64_t>(index)).generator(), torch::kLong);
+    view.record = torch::cat({train, test}).index_select(0, order);
+    view.member = order < train.size(0);
+  }
+  const auto n = view.member.size(0), m = partition.canaries.size(0), t = partition.tune.size(0);
+  const auto places = torch::arange(n + m + t);
+  view.natural = places < n;
+  view.tuning = places >= n + m;
+  if (m > 0) {
+    const auto coins =
+        torch::rand({m}, stream.at("canary coins", static_cast<uint64_t>(index)).generator(),
+                    torch::kFloat) < 0.5;
+    train = torch::cat({train, partition.canaries.masked_select(coins)});
+    view.record = torch::cat({view.record, partition.canaries});
+    view.member = torch::cat({view.member, coins});
+  }
+  view.record = torch::cat({view.record, partition.tune});
+  view.member = torch::cat({view.member, torch::zeros({t}, torch::kBool)});
   view.split = {data.at(train), data.at(test), data.at(partition.reference),
                 data.at(partition.population), data.at(partition.tune)};
-  // Members and non-members are mixed, so that no attack can use the order of its candidates.
-  const auto both = torch::cat({train, outside});
-  const auto order = torch::randperm(
-      both.size(0), stream.at("candidates", static_cast<uint64_t>(index)).generator(),
-      torch::kLong);
-  view.record = both.index_select(0, order);
   view.candidates = data.at(view.record);
-  view.member = order < train.size(0);
   view.test_is_non_members = !pool;
   return view;
 }

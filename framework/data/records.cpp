@@ -53,6 +53,16 @@ Records Records::at(const Tensor& index) const {
   return selected;
 }
 
+Records Records::replaced(const Tensor& index, const Tensor& values) const {
+  const auto added = features_ > 0 ? packed_bits(values) : values.to(store_.scalar_type());
+  auto where = index_.defined() ? index_.clone() : torch::arange(size());
+  where.index_copy_(0, index, torch::arange(added.size(0)) + store_.size(0));
+  Records records(*this);
+  records.store_ = torch::cat({store_, added});
+  records.index_ = where;
+  return records;
+}
+
 Tensor Records::expanded(const Tensor& rows) const {
   if (features_ == 0) return rows;
   const auto n = rows.size(0), bytes = rows.size(1);

@@ -31,6 +31,8 @@ class Records {
 
   /// The records at `index` (int64), in that order; shares the store.
   Records at(const Tensor& index) const;
+  /// The same records with those at `index` replaced by `values` [m, ...]. Copies the store.
+  Records replaced(const Tensor& index, const Tensor& values) const;
   /// The values [m, ...] at `index`, or from `from` to before `to`, or all.
   Tensor rows(const Tensor& index) const;
   Tensor rows(int64_t from, int64_t to) const;

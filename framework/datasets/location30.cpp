@@ -8,21 +8,11 @@ namespace {
 /// from dataset_location.tgz as published, or the file `bangkok` within it.
 ///
 /// Keys: path (the file or its folder; empty: the usual places).
-class Location30 final : public Source {
+class Location30 final : public BinaryTableSource {
  public:
   explicit Location30(Keys keys)
-      : path_(keys.path("path", "")
-                  .doc("dataset_location.tgz, bangkok or their folder; empty: the usual places")) {}
-
-  std::vector<std::filesystem::path> files() const override {
-    return binary_table_files(table_, path_);
-  }
-  Dataset load() const override { return read_binary_table(table_, path_); }
+      : BinaryTableSource(keys, {"location30", "dataset_location.tgz", "bangkok", "", 30, 446}) {}
   Origin origin() const override;
-
- private:
-  BinaryTable table_{"location30", "dataset_location.tgz", "bangkok", "", 30, 446};
-  std::string path_;
 };
 
 Origin Location30::origin() const {

@@ -8,22 +8,12 @@ namespace {
 /// clustering. Read from dataset_purchase.tgz as published, or the file within it.
 ///
 /// Keys: path (the file or its folder; empty: the usual places).
-class Purchase100 final : public Source {
+class Purchase100 final : public BinaryTableSource {
  public:
   explicit Purchase100(Keys keys)
-      : path_(keys.path("path", "")
-                  .doc("dataset_purchase.tgz, dataset_purchase or their folder; empty: the usual "
-                       "places")) {}
-
-  std::vector<std::filesystem::path> files() const override {
-    return binary_table_files(table_, path_);
-  }
-  Dataset load() const override { return read_binary_table(table_, path_); }
+      : BinaryTableSource(
+            keys, {"purchase100", "dataset_purchase.tgz", "dataset_purchase", "", 100, 600}) {}
   Origin origin() const override;
-
- private:
-  BinaryTable table_{"purchase100", "dataset_purchase.tgz", "dataset_purchase", "", 100, 600};
-  std::string path_;
 };
 
 // The publisher states no digests.

@@ -8,23 +8,12 @@ namespace {
 /// done. Read from dataset_texas.tgz as published, or the files 100/feats and 100/labels within it.
 ///
 /// Keys: path (the archive, or the folder of archive or files; empty: the usual places).
-class Texas100 final : public Source {
+class Texas100 final : public BinaryTableSource {
  public:
   explicit Texas100(Keys keys)
-      : path_(keys.path("path", "")
-                  .doc("dataset_texas.tgz, or its folder or that of 100/feats; empty: the usual "
-                       "places")) {}
-
-  std::vector<std::filesystem::path> files() const override {
-    return binary_table_files(table_, path_);
-  }
-  Dataset load() const override { return read_binary_table(table_, path_); }
+      : BinaryTableSource(keys, {"texas100", "dataset_texas.tgz", "texas/100/feats",
+                                 "texas/100/labels", 100, 6169}) {}
   Origin origin() const override;
-
- private:
-  BinaryTable table_{"texas100", "dataset_texas.tgz", "texas/100/feats", "texas/100/labels", 100,
-                     6169};
-  std::string path_;
 };
 
 // The publisher states no digests.

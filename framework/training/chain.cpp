@@ -19,9 +19,18 @@ void Chain::shape(Shape& shape) {
   for (const auto& link : links_) link.component->shape(shape);
 }
 
+void Chain::start(const Step& step) {
+  for (const auto& link : links_) link.component->start(step);
+}
+
 Batch Chain::batch(Batch batch, const Step& step) {
   for (const auto& link : links_) batch = link.component->batch(std::move(batch), step);
   return batch;
+}
+
+Tensor Chain::logits(Tensor logits, const Batch& batch, const Step& step) {
+  for (const auto& link : links_) logits = link.component->logits(std::move(logits), batch, step);
+  return logits;
 }
 
 Tensor Chain::loss(Tensor losses, const Tensor& logits, const Batch& batch, const Step& step) {

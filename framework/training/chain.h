@@ -17,7 +17,9 @@ class Chain {
 
   void data(Split& split, const std::vector<std::vector<Trained>>& first, const Stream& stream);
   void shape(Shape& shape);
+  void start(const Step& step);
   Batch batch(Batch batch, const Step& step);
+  Tensor logits(Tensor logits, const Batch& batch, const Step& step);
   Tensor loss(Tensor losses, const Tensor& logits, const Batch& batch, const Step& step);
   bool gradient(const Batch& batch, const Losses& losses, const Step& step);
   void epoch(const Step& step);

@@ -71,6 +71,19 @@ Tensor Conv2d::squared_norms(const Tensor& input, const Tensor& back) const {
   return torch::cat(norms);
 }
 
+Tensor Conv2d::absolute_sums(const Tensor& input, const Tensor& back) const {
+  const auto n = input.size(0);
+  const auto chunk = fitting(weight.numel(), n);
+  std::vector<Tensor> sums{torch::zeros({0}, back.options())};
+  for (int64_t at = 0; at < n; at += chunk) {
+    const auto d = back.slice(0, at, at + chunk).flatten(2);
+    auto sum = gradients(input.slice(0, at, at + chunk), d).abs().sum(1);
+    if (bias.defined()) sum = sum + d.sum(2).abs().sum(1);
+    sums.push_back(sum);
+  }
+  return torch::cat(sums);
+}
+
 Tensor Conv2d::gradients(const Tensor& input, const Tensor& part) const {
   const auto n = input.size(0), inner = weight.numel() / weight.size(0);
   const auto chunk = fitting(inner * part.size(2), n);

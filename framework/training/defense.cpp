@@ -11,8 +11,9 @@ DefenseRegistry& DefenseRegistry::instance() {
 }
 
 const std::vector<std::string>& training_hooks() {
-  static const std::vector<std::string> hooks{"first",    "data",  "shape", "batch", "loss",
-                                              "gradient", "epoch", "stop",  "state"};
+  static const std::vector<std::string> hooks{"first", "data",   "shape", "start",
+                                              "batch", "logits", "loss",  "gradient",
+                                              "epoch", "stop",   "state"};
   return hooks;
 }
 

@@ -69,16 +69,20 @@ struct Trained {
 
 /// What a defense demands of the experiment around it.
 struct Demands {
-  bool reference = false;               ///< reference records (protocol five_way)
-  std::optional<std::string> sampling;  ///< a value of train.sampling
+  bool reference = false;                    ///< reference records (protocol five_way)
+  std::optional<std::string> sampling = {};  ///< a value of train.sampling
+  std::optional<std::string> loss = {};      ///< a value of train.loss
+  /// It mixes records: then no other defense can use the loss or the gradient of one.
+  bool mixes = false;
 };
 
 /// A defense: one hook per stage of the loop, each default changing nothing. Chains apply hooks in
 /// the order of the file.
 ///
-///     first -> data -> shape -> build model
+///     first -> data -> shape -> build model -> start
 ///     for epoch: for index drawn by `sampling`:
-///         batch -> { logits -> base loss -> loss } -> gradient or backward -> optimizer step
+///         batch -> { model -> logits -> base loss -> loss } -> gradient or backward
+///         -> optimizer step
 ///         epoch; measures if due; checkpoint if due; stop?
 ///     release -> trained -> every query: query -> model -> output
 ///
@@ -94,7 +98,12 @@ class Defense {
   /// Changes what is trained on. Pieces are shared: replace tensors, never write into them.
   virtual void data(Split&, const std::vector<Trained>& /*first*/, const Stream&) {}
   virtual void shape(Shape&) {}
+  /// Before the first step, and before `state` is loaded when a training goes on: makes whatever
+  /// the defense trains itself.
+  virtual void start(const Step&) {}
   virtual Batch batch(Batch batch, const Step&) { return batch; }
+  /// What the losses see of the model's logits [n, outputs]; queries see them as they are.
+  virtual Tensor logits(Tensor logits, const Batch&, const Step&) { return logits; }
   /// Each record's loss [n], or a scalar, which ends the chain.
   virtual Tensor loss(Tensor losses, const Tensor& /*logits*/, const Batch&, const Step&) {
     return losses;
@@ -113,7 +122,7 @@ class Defense {
   /// functions of each query's contents and the only randomness allowed, so that asking again
   /// gives the same answer.
   virtual Tensor output(Tensor log_p, const Tensor& /*seeds*/) const { return log_p; }
-  /// Everything that training changes in the defense itself.
+  /// Everything that training changes in the defense itself. Checkpoints are made between steps.
   virtual void state(State&) {}
 };
 
@@ -131,7 +140,9 @@ std::vector<std::string> defense_hooks() {
   IMPRINT_HOOK(first);
   IMPRINT_HOOK(data);
   IMPRINT_HOOK(shape);
+  IMPRINT_HOOK(start);
   IMPRINT_HOOK(batch);
+  IMPRINT_HOOK(logits);
   IMPRINT_HOOK(loss);
   IMPRINT_HOOK(gradient);
   IMPRINT_HOOK(epoch);

@@ -32,6 +32,10 @@ Tensor Linear::squared_norms(const Tensor& input, const Tensor& back) const {
   return ones_and_bias(input.square().sum(1), bias) * back.square().sum(1);
 }
 
+Tensor Linear::absolute_sums(const Tensor& input, const Tensor& back) const {
+  return ones_and_bias(input.abs().sum(1), bias) * back.abs().sum(1);
+}
+
 Tensor Linear::gram(const Tensor& input, const Tensor& back) const {
   return ones_and_bias(input.mm(input.t()), bias) * back.mm(back.t());
 }
@@ -52,6 +56,10 @@ Tensor Norm::gradients(const Tensor& input, const Tensor& back) const {
 
 Tensor Norm::squared_norms(const Tensor& input, const Tensor& back) const {
   return gradients(input, back).square().sum(1);
+}
+
+Tensor Norm::absolute_sums(const Tensor& input, const Tensor& back) const {
+  return gradients(input, back).abs().sum(1);
 }
 
 Tensor Norm::gram(const Tensor& input, const Tensor& back) const {

@@ -16,6 +16,7 @@ class Linear final : public Layer {
   Linear(int64_t inputs, int64_t outputs, bool with_bias = true);
   Tensor forward(const Tensor& x) override;
   Tensor squared_norms(const Tensor& input, const Tensor& back) const override;
+  Tensor absolute_sums(const Tensor& input, const Tensor& back) const override;
   Tensor gram(const Tensor& input, const Tensor& back) const override;
   void set_gradients(const Tensor& input, const Tensor& back, const Tensor& weights) override;
 
@@ -33,6 +34,7 @@ class Conv2d final : public Layer {
   Conv2d(int64_t inputs, int64_t outputs, Window window, bool with_bias = true);
   Tensor forward(const Tensor& x) override;
   Tensor squared_norms(const Tensor& input, const Tensor& back) const override;
+  Tensor absolute_sums(const Tensor& input, const Tensor& back) const override;
   Tensor gram(const Tensor& input, const Tensor& back) const override;
   void set_gradients(const Tensor& input, const Tensor& back, const Tensor& weights) override;
 
@@ -56,6 +58,7 @@ class Norm : public Layer {
  public:
   explicit Norm(int64_t channels);
   Tensor squared_norms(const Tensor& input, const Tensor& back) const override;
+  Tensor absolute_sums(const Tensor& input, const Tensor& back) const override;
   Tensor gram(const Tensor& input, const Tensor& back) const override;
   void set_gradients(const Tensor& input, const Tensor& back, const Tensor& weights) override;
 

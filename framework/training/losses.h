@@ -17,6 +17,7 @@ class BaseLoss {
   explicit BaseLoss(std::string name) : name_(std::move(name)) {}
 
   static std::vector<std::string> names();
+  const std::string& name() const { return name_; }
   bool one_output() const {
     return name_ == "logistic" || name_ == "exponential" || name_ == "margin";
   }

@@ -44,6 +44,7 @@ class Measure {
   virtual void epoch(const Epoch&, Evaluation&, Log&) {}
   /// Once per released model.
   virtual void trained(const Finished&, Log&) {}
+  /// Everything that `step` and `epoch` change, but for what is in the log.
   virtual void state(State&) {}
 };
 

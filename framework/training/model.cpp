@@ -91,4 +91,9 @@ Tensor true_class_probability(const Tensor& logits, const Tensor& y) {
   return class_logits(logits).log_softmax(1).gather(1, y.unsqueeze(1)).squeeze(1).exp();
 }
 
+Tensor focal_weight(const Tensor& p, double gamma) {
+  if (gamma == 0) return torch::ones_like(p);
+  return (1 - p).clamp_min(1e-12).pow(gamma);
+}
+
 }  // namespace imprint

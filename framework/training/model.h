@@ -61,4 +61,7 @@ Tensor class_logits(const Tensor& logits);
 /// [n] probability of the true class, from logits of all classes.
 Tensor true_class_probability(const Tensor& logits, const Tensor& y);
 
+/// [n] weight (1 - p)^gamma of the focal loss; its slope is finite for any gamma, also at p = 1.
+Tensor focal_weight(const Tensor& p, double gamma);
+
 }  // namespace imprint

@@ -34,6 +34,7 @@ struct Moments {
 Moments moments(const Records& records) {
   constexpr int64_t chunk = 4096;
   const auto n = records.size();
+  if (n == 0) return {torch::zeros(records.shape()), torch::ones(records.shape())};
   const auto summed = [&](const auto& of) {
     auto total = torch::zeros(records.shape(), torch::kDouble);
     for (int64_t at = 0; at < n; at += chunk)

@@ -19,7 +19,8 @@ struct Preparation {
 };
 
 /// `network` behind its normalisation (the network itself when there is none). What is computed
-/// from `members` becomes buffers of the model and is stored with its weights.
+/// from `members` becomes buffers of the model and is stored with its weights; without members the
+/// buffers only have their shapes, to be loaded.
 std::shared_ptr<Model> prepared(std::shared_ptr<Model> network, const Preparation& preparation,
                                 const Records& members);
 

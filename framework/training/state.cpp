@@ -1,8 +1,8 @@
 #include "framework/training/state.h"
 
-#include <torch/serialize.h>
-
-#include <sstream>
+#include <fmt/format.h>
+#include <torch/optim/adam.h>
+#include <torch/optim/sgd.h>
 
 namespace imprint {
 
@@ -26,24 +26,53 @@ void State::module(const std::string& name, torch::nn::Module& module) {
   for (auto& buffer : module.named_buffers()) tensor(name + "." + buffer.key(), buffer.value());
 }
 
+// LibTorch's own archive of an optimizer names parameters by their addresses in memory, so that no
+// two are the same bytes; here they are numbered.
 void State::optimizer(const std::string& name, torch::optim::Optimizer& optimizer) {
-  // LibTorch serialises optimizers to a stream only; its bytes travel as a tensor.
-  if (direction_ == Direction::save) {
-    std::ostringstream stream;
-    torch::serialize::OutputArchive archive;
-    optimizer.save(archive);
-    archive.save_to(stream);
-    const auto bytes = stream.str();
-    auto copy = torch::empty({static_cast<int64_t>(bytes.size())}, torch::kUInt8);
-    std::copy(bytes.begin(), bytes.end(), copy.mutable_data_ptr<uint8_t>());
-    tensors[prefix + name] = copy;
-    return;
+  int64_t number = 0;
+  for (auto& group : optimizer.param_groups()) {
+    for (const auto& parameter : group.params()) {
+      const auto its = fmt::format("{}.{}.", name, number++);
+      auto* key = parameter.unsafeGetTensorImpl();
+      // Optimizers take an entry, even an empty one, for a step that was done.
+      OptimizerState fresh;
+      const auto found = optimizer.state().find(key);
+      auto& state = found == optimizer.state().end() ? fresh : found->second;
+      if (dynamic_cast<torch::optim::SGD*>(&optimizer) != nullptr)
+        momentum(its, state);
+      else if (dynamic_cast<torch::optim::Adam*>(&optimizer) != nullptr)
+        moments(its, state);
+      else
+        TORCH_CHECK(false, "the state of this optimizer cannot be saved; use SGD or Adam");
+      if (fresh) optimizer.state()[key] = std::move(fresh);
+    }
   }
-  const auto& saved = tensors.at(prefix + name);
-  const auto* bytes = reinterpret_cast<const char*>(saved.const_data_ptr<uint8_t>());
-  torch::serialize::InputArchive archive;
-  archive.load_from(bytes, static_cast<size_t>(saved.numel()));
-  optimizer.load(archive);
+}
+
+// Whether there is such a state to visit: before the first step there is none.
+template <class Kind>
+Kind* State::kept(const std::string& first, OptimizerState& state) {
+  if (direction_ == Direction::load && !tensors.contains(prefix + first)) return nullptr;
+  if (direction_ == Direction::load && !state) state = std::make_unique<Kind>();
+  return static_cast<Kind*>(state.get());
+}
+
+void State::momentum(const std::string& name, OptimizerState& state) {
+  auto* kept_state = kept<torch::optim::SGDParamState>(name + "momentum", state);
+  if (kept_state == nullptr ||
+      (direction_ == Direction::save && !kept_state->momentum_buffer().defined()))
+    return;
+  tensor(name + "momentum", kept_state->momentum_buffer());
+}
+
+void State::moments(const std::string& name, OptimizerState& state) {
+  auto* kept_state = kept<torch::optim::AdamParamState>(name + "step", state);
+  if (kept_state == nullptr) return;
+  auto step = torch::tensor(kept_state->step(), torch::kLong);
+  tensor(name + "step", step);
+  kept_state->step(step.item<int64_t>());
+  tensor(name + "mean", kept_state->exp_avg());
+  tensor(name + "square", kept_state->exp_avg_sq());
 }
 
 }  // namespace imprint

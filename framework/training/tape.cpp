@@ -15,6 +15,10 @@ Tensor Layer::squared_norms(const Tensor&, const Tensor&) const {
   TORCH_CHECK(false, "this layer knows no per-record gradients");
 }
 
+Tensor Layer::absolute_sums(const Tensor&, const Tensor&) const {
+  TORCH_CHECK(false, "this layer knows no per-record gradients");
+}
+
 Tensor Layer::gram(const Tensor&, const Tensor&) const {
   TORCH_CHECK(false, "this layer knows no per-record gradients");
 }
@@ -56,25 +60,19 @@ PerRecord per_record(const Tape& tape, const Tensor& losses) {
   return records;
 }
 
-Tensor PerRecord::squared_norms() const {
+Tensor PerRecord::added(Part part) const {
   const torch::NoGradGuard no_grad;
   Tensor total;
   for (const auto& [layer, input, back] : layers_) {
-    const auto norms = layer->squared_norms(input, back);
-    total = total.defined() ? total + norms : norms;
+    const auto own = (layer->*part)(input, back);
+    total = total.defined() ? total + own : own;
   }
   return total;
 }
 
-Tensor PerRecord::gram() const {
-  const torch::NoGradGuard no_grad;
-  Tensor total;
-  for (const auto& [layer, input, back] : layers_) {
-    const auto products = layer->gram(input, back);
-    total = total.defined() ? total + products : products;
-  }
-  return total;
-}
+Tensor PerRecord::squared_norms() const { return added(&Layer::squared_norms); }
+Tensor PerRecord::absolute_sums() const { return added(&Layer::absolute_sums); }
+Tensor PerRecord::gram() const { return added(&Layer::gram); }
 
 void PerRecord::set_gradients(const Tensor& weights) const {
   const torch::NoGradGuard no_grad;

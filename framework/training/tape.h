@@ -21,6 +21,8 @@ class Layer : public torch::nn::Module {
 
   /// [n] squared Euclidean norms.
   virtual Tensor squared_norms(const Tensor& input, const Tensor& back) const;
+  /// [n] sums of absolute values.
+  virtual Tensor absolute_sums(const Tensor& input, const Tensor& back) const;
   /// [n, n] inner products.
   virtual Tensor gram(const Tensor& input, const Tensor& back) const;
   /// Sets each parameter's `grad` to the sum over records of weight[i] times record i's gradient.
@@ -63,6 +65,7 @@ class Tape {
 class PerRecord {
  public:
   Tensor squared_norms() const;                     ///< [n]
+  Tensor absolute_sums() const;                     ///< [n]
   Tensor gram() const;                              ///< [n, n]
   void set_gradients(const Tensor& weights) const;  ///< see Layer
 
@@ -72,6 +75,8 @@ class PerRecord {
     Layer* layer;
     Tensor input, back;
   };
+  using Part = Tensor (Layer::*)(const Tensor& input, const Tensor& back) const;
+  Tensor added(Part part) const;  ///< over all layers
   std::vector<Factors> layers_;
 };
 

@@ -1,33 +1,11 @@
 #include "framework/training/trainer.h"
 
-#include <ATen/autocast_mode.h>
 #include <torch/utils.h>
+
+#include "framework/training/bfloat16_products.h"
 
 namespace imprint {
 namespace {
-
-// Until it is destroyed, matrix products and convolutions compute in bfloat16; weights, sums and
-// losses stay as they are.
-class Bfloat16Products {
- public:
-  Bfloat16Products(bool on, const torch::Device& device) : device_(device.type()), on_(on) {
-    if (!on_) return;
-    at::autocast::increment_nesting();
-    at::autocast::set_autocast_dtype(device_, torch::kBFloat16);
-    at::autocast::set_autocast_enabled(device_, true);
-  }
-  ~Bfloat16Products() {
-    if (!on_) return;
-    at::autocast::set_autocast_enabled(device_, false);
-    if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
-  }
-  Bfloat16Products(const Bfloat16Products&) = delete;
-  Bfloat16Products& operator=(const Bfloat16Products&) = delete;
-
- private:
-  torch::DeviceType device_;
-  bool on_;
-};
 
 // One training in progress; its methods are the lines of the loop.
 class Trainer {
@@ -48,14 +26,19 @@ class Trainer {
     // Small inputs are converted once; large ones stay compact and are expanded per batch.
     const bool small = split_.train.x.numel() <= int64_t{1} << 24;
     if (small) x_ = as_input(split_.train.x.all(), schedule_.type, plan_.device);
+    loss_sum_ = torch::zeros({}, torch::TensorOptions(torch::kDouble).device(plan_.device));
+    plan_.chain.start(where());
+    if (!plan_.checkpoint.empty()) go_on();
   }
 
   std::shared_ptr<Model> run() {
     if (plan_.load) {
-      judge_loaded();
+      plan_.load(*model_);
+      epoch_ = schedule_.epochs - 1;
+      finish_epoch();
       return model_;
     }
-    for (epoch_ = 0; epoch_ < schedule_.epochs; ++epoch_) {
+    for (; epoch_ < schedule_.epochs; ++epoch_) {
       run_epoch();
       if (finish_epoch()) break;
     }
@@ -77,17 +60,47 @@ class Trainer {
     model_->train();
     lr_ = schedule_.lr_at(epoch_);
     for (auto& group : optimizer_->param_groups()) group.options().set_lr(lr_);
-    loss_sum_ = torch::zeros({}, torch::TensorOptions(torch::kDouble).device(plan_.device));
-    loss_count_ = 0;
     const auto order = plan_.stream.at("order", static_cast<uint64_t>(epoch_));
-    for (const auto& index :
-         draw_batches(schedule_.sampling, split_.train.size(), schedule_.batch, order)) {
+    const auto batches =
+        draw_batches(schedule_.sampling, split_.train.size(), schedule_.batch, order);
+    while (drawn_ < static_cast<int64_t>(batches.size())) {
       // Dropout draws from the default generator, the only one it can use.
       torch::manual_seed(plan_.stream.at("layers", static_cast<uint64_t>(step_)).seed());
-      run_step(index);
+      run_step(batches[static_cast<size_t>(drawn_)]);
+      ++drawn_;
       ++step_;
+      if (plan_.checkpoint_due && plan_.checkpoint_due()) hand_over();
     }
     plan_.chain.epoch(where());
+  }
+
+  void hand_over() {
+    State state(State::Direction::save);
+    visit(state);
+    plan_.on_checkpoint(state.tensors);
+  }
+
+  void go_on() {
+    State state(State::Direction::load);
+    state.tensors = plan_.checkpoint;
+    visit(state);
+  }
+
+  // Everything that a step or the end of an epoch changes.
+  void visit(State& state) {
+    auto place = torch::tensor({epoch_, drawn_, step_, loss_count_}, torch::kLong);
+    state.tensor("place", place);
+    const auto* numbers = place.const_data_ptr<int64_t>();
+    epoch_ = numbers[0], drawn_ = numbers[1], step_ = numbers[2], loss_count_ = numbers[3];
+    state.tensor("loss_sum", loss_sum_);
+    state.module("model", *model_);
+    state.optimizer("optimizer", *optimizer_);
+    plan_.chain.state(state);
+    for (size_t i = 0; i < plan_.measures.size(); ++i) {
+      state.prefix = fmt::format("measure {}.", i);
+      plan_.measures[i].measure->state(state);
+    }
+    state.prefix.clear();
   }
 
   void run_step(const Tensor& index) {
@@ -118,7 +131,8 @@ class Trainer {
   }
 
   // [n] or a scalar; also counts towards the epoch's mean.
-  Tensor losses(const Tensor& logits, const Batch& batch, const Step& step) {
+  Tensor losses(const Tensor& answers, const Batch& batch, const Step& step) {
+    const auto logits = plan_.chain.logits(answers, batch, step);
     // theory.md A.6: the softmin sharpens as the step size shrinks.
     const auto sharpness = 10 * (1 + static_cast<double>(step_) / 100);
     auto each = plan_.chain.loss(schedule_.loss(logits, batch, sharpness), logits, batch, step);
@@ -175,27 +189,22 @@ class Trainer {
     for (auto& p : model_->parameters()) p.div_(square.sqrt());
   }
 
-  // A model from elsewhere, as it is at the last epoch.
-  void judge_loaded() {
-    plan_.load(*model_);
-    epoch_ = schedule_.epochs - 1;
-    const auto logits =
-        queried_logits(*model_, plan_.chain, plan_.split.train.x, schedule_.type, plan_.device);
-    const auto one_output = logits.select(1, logits.size(1) - 1).unsqueeze(1);
+  // The mean loss of the epoch, or of a model from elsewhere on its members.
+  double mean_loss_of(Evaluation& evaluation) const {
+    if (!plan_.load) return (loss_sum_ / std::max<int64_t>(loss_count_, 1)).item<double>();
+    auto logits = evaluation.train_logits();
+    if (schedule_.loss.one_output()) logits = logits.select(1, 1).unsqueeze(1);
     const Batch members{{}, {}, plan_.split.train.y, {}};
-    loss_sum_ = schedule_.loss(schedule_.loss.one_output() ? one_output : logits, members, 1).sum();
-    loss_count_ = plan_.split.train.size();
-    finish_epoch();
+    return schedule_.loss(logits, members, 1).mean().item<double>();
   }
 
   // Records, measures, snapshots; true: a defense asks to stop.
   bool finish_epoch() {
     const auto number = epoch_ + 1;
-    const Epoch epoch{number, schedule_.epochs,
-                      (loss_sum_ / std::max<int64_t>(loss_count_, 1)).item<double>()};
+    Evaluation evaluation(*model_, plan_.chain, plan_.split, schedule_.type, plan_.device);
+    const Epoch epoch{number, schedule_.epochs, mean_loss_of(evaluation)};
     const bool stop = plan_.chain.stop(epoch);
     const auto last = stop ? number : schedule_.epochs;
-    Evaluation evaluation(*model_, plan_.chain, plan_.split, schedule_.type, plan_.device);
     EpochRow row{number, epoch.loss, lr_, {}, {}};
     if (schedule_.evaluate(number, last)) {
       row.train_accuracy = accuracy(evaluation.train_logits(), plan_.split.train.y);
@@ -208,6 +217,8 @@ class Trainer {
     }
     if (plan_.snapshots.contains(number)) plan_.on_snapshot(number, *model_);
     if (schedule_.record(number, last) || row.test_accuracy) plan_.on_epoch(row);
+    drawn_ = loss_count_ = 0;
+    loss_sum_.zero_();
     return stop;
   }
 
@@ -219,7 +230,8 @@ class Trainer {
   std::unique_ptr<torch::optim::Optimizer> optimizer_;
   Tensor x_, y_, loss_sum_;
   bool taped_ = false;
-  int64_t epoch_ = 0, step_ = 0, loss_count_ = 0;
+  int64_t epoch_ = 0, step_ = 0;
+  int64_t drawn_ = 0, loss_count_ = 0;  ///< batches and records of this epoch so far
   double lr_ = 0;
 };
 

@@ -38,6 +38,11 @@ struct TrainingPlan {
   std::set<int64_t> snapshots;  ///< epochs whose weights are wanted
   std::function<void(int64_t epoch, Model&)> on_snapshot;
   std::function<void(const EpochRow&)> on_epoch;  ///< every recorded epoch
+  /// Asked after every step; true: `on_checkpoint` gets what the training has to be told to go on
+  /// from there to the same bits. Either may throw to end the training.
+  std::function<bool()> checkpoint_due = {};
+  std::function<void(const Tensors&)> on_checkpoint = {};
+  Tensors checkpoint = {};  ///< to go on from; empty: the beginning
 };
 
 /// Trains as the loop in the comment of Defense says, and returns the model of the last epoch.

@@ -142,6 +142,16 @@ std::vector<fs::path> binary_table_files(const BinaryTable& table, const std::st
       table.name, table.archive, table.records, apart, joined(tried), table.name));
 }
 
+BinaryTableSource::BinaryTableSource(Keys& keys, BinaryTable table)
+    : table_(std::move(table)),
+      path_(keys.path("path", "")
+                .doc(fmt::format("{}, {} or the folder of either; empty: the usual places",
+                                 table_.archive, table_.records))) {}
+
+std::vector<fs::path> BinaryTableSource::files() const { return binary_table_files(table_, path_); }
+
+Dataset BinaryTableSource::load() const { return read_binary_table(table_, path_); }
+
 Dataset read_binary_table(const BinaryTable& table, const std::string& path) {
   const auto files = binary_table_files(table, path);
   auto rows = read_rows_of(files, table);

@@ -26,6 +26,18 @@ struct BinaryTable {
 std::vector<std::filesystem::path> binary_table_files(const BinaryTable& table,
                                                       const std::string& path);
 
+/// A data set that is such a table. Key: path.
+class BinaryTableSource : public Source {
+ public:
+  BinaryTableSource(Keys& keys, BinaryTable table);
+  std::vector<std::filesystem::path> files() const override;
+  Dataset load() const override;
+
+ private:
+  BinaryTable table_;
+  std::string path_;
+};
+
 /// All records, as bits, in the order of the table. Throws ConfigError with the place of what is
 /// wrong.
 Dataset read_binary_table(const BinaryTable& table, const std::string& path);

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -69,9 +71,28 @@ void InputFile::refuse(const std::string& why) const {
   throw ConfigError(fmt::format("{}: {}", path_.string(), printable(why, 1000)));
 }
 
+std::string unique_suffix() {
+  static std::atomic<int> counter{0};
+  static const std::string host = [] {
+    std::array<char, 256> name{};
+    ::gethostname(name.data(), name.size() - 1);
+    return std::string(name.data());
+  }();
+  return fmt::format("{}-{}-{}", host, ::getpid(), counter++);
+}
+
+void sync_path(const std::filesystem::path& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool synced = fd >= 0 && (::fsync(fd) == 0 || errno == EINVAL);
+  const auto error = errno;
+  if (fd >= 0) ::close(fd);
+  if (!synced)
+    throw StorageError("cannot write " + path.string() + ": " +
+                       std::system_category().message(error));
+}
+
 OutputFile::OutputFile(std::filesystem::path target)
-    : target_(std::move(target)),
-      temporary_(target_.string() + ".tmp" + std::to_string(::getpid())) {
+    : target_(std::move(target)), temporary_(target_.string() + ".tmp-" + unique_suffix()) {
   fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd_ < 0) fail("create", errno);
 }
@@ -98,10 +119,7 @@ void OutputFile::publish() {
   // The new name survives a power cut only once the folder is on disk, too.
   const auto folder =
       target_.has_parent_path() ? target_.parent_path() : std::filesystem::path(".");
-  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;
-  ::fsync(fd);
-  ::close(fd);
+  sync_path(folder);
 }
 
 void OutputFile::discard() noexcept {
@@ -112,8 +130,8 @@ void OutputFile::discard() noexcept {
 
 void OutputFile::fail(const std::string& what, int error) {
   discard();
-  throw std::runtime_error("cannot " + what + " " + target_.string() + ": " +
-                           std::system_category().message(error));
+  throw StorageError("cannot " + what + " " + target_.string() + ": " +
+                     std::system_category().message(error));
 }
 
 void write_file(const std::filesystem::path& file, std::string_view contents) {

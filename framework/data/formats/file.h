@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -34,9 +35,20 @@ class InputFile {
   uint64_t size_ = 0;
 };
 
+/// The disk is full, a folder cannot be written, a file cannot be put in place: whatever else is
+/// tried will fail in the same way.
+class StorageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A suffix that no other process on any machine gives to a file, and this one only once:
+/// host-process-number.
+std::string unique_suffix();
+
 /// A file that appears under its name, whole and on disk, when publish() returns; destroyed before,
-/// it leaves nothing. Throws std::runtime_error when it cannot be written; then it is closed and
-/// the target as it was.
+/// it leaves nothing. Throws StorageError when it cannot be written; then it is closed and the
+/// target as it was.
 class OutputFile {
  public:
   /// The folder of `target` must exist.
@@ -62,5 +74,8 @@ class OutputFile {
 
 /// Writes a file whole or not at all.
 void write_file(const std::filesystem::path& file, std::string_view contents);
+
+/// Puts what was written to a file or into a folder on disk. Throws StorageError.
+void sync_path(const std::filesystem::path& path);
 
 }  // namespace imprint

@@ -35,6 +35,9 @@ Tensor centre_crop(const Tensor& image, int64_t size);
 /// The bytes of a PNG file of uint8 [1 or 3, h, w].
 std::string encode_png(const Tensor& image);
 
+/// The same as an address that a page can show: "data:image/png;base64,...".
+std::string png_address(const Tensor& image);
+
 /// Writes uint8 [1 or 3, h, w] as a PNG file, wholly or not at all. Throws std::runtime_error
 /// saying why it cannot be written.
 void write_png(const std::filesystem::path& file, const Tensor& image);

@@ -105,4 +105,18 @@ std::string encode_png(const Tensor& image) {
   return file;
 }
 
+std::string png_address(const Tensor& image) {
+  static constexpr auto digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const auto bytes = encode_png(image);
+  std::string text = "data:image/png;base64,";
+  for (size_t at = 0; at < bytes.size(); at += 3) {
+    uint32_t three = 0;
+    for (size_t i = 0; i < 3; ++i)
+      three = three << 8 | (at + i < bytes.size() ? static_cast<uint8_t>(bytes[at + i]) : 0);
+    for (size_t i = 0; i < 4; ++i)
+      text += at + i <= bytes.size() ? digits[three >> (18 - 6 * i) & 63] : '=';
+  }
+  return text;
+}
+
 }  // namespace imprint
