@@ -3,7 +3,7 @@
 #include "framework/cli/ready.h"
 #include "framework/data/formats/weights.h"
 #include "framework/runs/addresses.h"
-#include "framework/runs/work.h"
+#include "framework/runs/release.h"
 
 namespace imprint {
 namespace {
@@ -48,14 +48,15 @@ int export_command(RunOptions options, const std::string& cell, const std::strin
     options.file = (fs::path(options.file) / "config.yaml").string();
   const auto ready = prepare(options);
   const auto number = find_cell(ready.experiment, cell);
-  const auto folder = store_folder(options);
+  const auto folder = store_folder(options.store);
   const auto& release = ready.plan.signals.at(ready.plan.cells[number].signals).release;
   const auto address = snapshot_address(release.train, release.epoch);
   if (!fs::exists(folder) || !Store(folder).has("snapshot", address))
     throw ConfigError(fmt::format("{} has no model of cell {}; run it first: imprint run {}",
                                   folder.string(), ready.experiment.cells[number].id,
                                   options.file));
-  const auto model = released_model(ready.plan, release, Store(folder));
+  const auto seen = view_of(ready.plan.trainings.at(release.train));
+  const auto model = load_release(ready.plan, release, Store(folder), seen.split).trained.model;
   const auto named = named_weights(network_of(*model));
   save_weights(weights, named);
   fmt::print("{}: {} tensors of {}, epoch {}\n", weights, named.size(),

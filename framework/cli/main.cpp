@@ -73,6 +73,88 @@ void refuse_unknown_commands(const CLI::App& app, const std::vector<std::string>
     refuse_unknown(*app.get_subcommand("data"), "data ", words[2]);
 }
 
+void add_run_command(CLI::App& app, RunOptions& options, int& code) {
+  auto* run = app.add_subcommand("run", "runs an experiment, or goes on with it");
+  add_run_options(*run, options);
+  run->add_option("--jobs", options.jobs,
+                  "worker processes here, one thread each (default: one per core)")
+      ->check(CLI::Range(1, 4096));
+  run->add_option("--memory", options.memory,
+                  "memory that the workers may use, such as 4G (default: what is free)");
+  run->add_option("--time-limit", options.time,
+                  "save and leave after this time, such as 30m or 2h, with exit code 75");
+  run->add_option("--out", options.out, "where run folders go (default: runs)");
+  run->add_flag("--quiet", options.quiet, "no progress");
+  run->add_option("--launcher", options.launcher,
+                  "local, or slurm: workers are the tasks of a job array")
+      ->check(CLI::IsMember({"local", "slurm"}));
+  run->add_option("--workers", options.workers, "tasks of the job array (default: 4)")
+      ->check(CLI::Range(1, 100'000));
+  run->add_option("--slurm", options.slurm,
+                  "key=value for sbatch, such as partition=short or time=2:00:00")
+      ->allow_extra_args(false);
+  run->add_flag("!--no-wait", options.wait,
+                "slurm: submit and leave; the same command later collects the results");
+  run->callback([&] { code = run_command(options); });
+}
+
+void add_look_commands(CLI::App& app, LookOptions& options, int& code) {
+  auto* status = app.add_subcommand("status", "what of a run is done, under way, failed, missing");
+  status->add_option("RUN", options.run, "run folder (default: runs/latest)");
+  status->add_flag("--all", options.all, "list every job");
+  status->callback([&] { code = status_command(options); });
+
+  auto* why = app.add_subcommand("why", "why a job has to be done, or which result it reuses");
+  why->add_option("RUN", options.run, "run folder")->required();
+  why->add_option("JOB", options.job, "its address or its first digits, or words of its title")
+      ->required();
+  why->callback([&] { code = why_command(options); });
+
+  auto* gc = app.add_subcommand("gc", "what in the store no run needs any more");
+  gc->add_option("--store", options.store,
+                 "folder of reusable results (default: $IMPRINT_STORE, else store)");
+  gc->add_flag("--delete", options.remove, "delete it; without this it is only listed");
+  gc->callback([&] { code = gc_command(options); });
+
+  auto* work = app.add_subcommand("work", "works on a run that 'imprint run' started");
+  work->add_option("RUN", options.run, "run folder")->required();
+  work->add_option("--number", options.number, "of this worker among the run's")->required();
+  work->callback([&] { code = work_command(options); });
+}
+
+void add_score_command(CLI::App& app, ScoreOptions& options, int& code) {
+  auto* command = app.add_subcommand("score", "scores the outputs of somebody else's model");
+  command
+      ->add_option("FILE", options.file,
+                   "outputs (.npz or .csv): logits, probabilities or scores; labels; members")
+      ->required();
+  command->add_option("--shadow", options.shadow,
+                      "the same of a model whose members the attacker knows, for the threshold");
+  command->add_option("--out", options.out, "where run folders go (default: runs)");
+  command
+      ->add_option("--delta", options.delta,
+                   "of the differential privacy whose epsilon is bounded (default: 1e-5)")
+      ->check(CLI::Range(0.0, 1.0));
+  command->add_option("--plugin", options.plugins, "shared object with further components")
+      ->allow_extra_args(false);
+  command->callback([&] { code = score_command(options); });
+}
+
+// The command line as a shell would take it again.
+std::string typed(int argc, char** argv) {
+  std::string text = "./imprint";
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const bool plain = !word.empty() && word.find_first_not_of(
+                                            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                            "0123456789_-./=:,+@%") == std::string::npos;
+    std::string quoted;
+    for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += " " + (plain ? word : "'" + quoted + "'");
+  }
+  return text;
+}
+
 int run_program(int argc, char** argv) {
   CLI::App app("Imprint measures the imprint that training data leave in a neural network.",
                "imprint");
@@ -83,19 +165,21 @@ int run_program(int argc, char** argv) {
   std::string word, second;
   int code = 0;
 
-  auto* run = app.add_subcommand("run", "runs an experiment, or goes on with it");
-  add_run_options(*run, options);
-  run->add_option("--jobs", options.jobs,
-                  "worker processes, one thread each (default: one per core)")
-      ->check(CLI::Range(1, 4096));
-  run->add_option("--out", options.out, "where run folders go (default: runs)");
-  run->add_flag("--quiet", options.quiet, "no progress");
-  run->callback([&] { code = run_command(options); });
+  options.command = typed(argc, argv);
+  add_run_command(app, options, code);
 
-  auto* check =
-      app.add_subcommand("check", "validates an experiment and prints its plan; trains nothing");
+  auto* check = app.add_subcommand(
+      "check", "validates an experiment, prints its plan and what it will cost; trains nothing");
   add_run_options(*check, options);
+  check->add_option("--jobs", options.jobs, "worker processes to plan for (default: one per core)")
+      ->check(CLI::Range(1, 4096));
   check->callback([&] { code = check_command(options); });
+
+  LookOptions look;
+  add_look_commands(app, look, code);
+
+  ScoreOptions score;
+  add_score_command(app, score, code);
 
   auto* save = app.add_subcommand("export", "writes a trained model's weights for PyTorch");
   save->add_option("RUN", options.file, "run folder, or experiment file")->required();

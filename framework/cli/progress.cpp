@@ -1,9 +1,6 @@
 #include "framework/cli/progress.h"
 
-#include <algorithm>
-
 namespace imprint {
-namespace {
 
 std::string duration(double seconds) {
   const auto whole = static_cast<int64_t>(seconds + 0.5);
@@ -12,62 +9,87 @@ std::string duration(double seconds) {
   return fmt::format("{}:{:02} h", whole / 3600, whole % 3600 / 60);
 }
 
-}  // namespace
-
-ProgressLine::ProgressLine(const Plan& plan, const Store& store, bool quiet) : quiet_(quiet) {
+ProgressPanel::ProgressPanel(const Plan& plan, Forecast& forecast, bool quiet)
+    : plan_(plan), forecast_(forecast), quiet_(quiet) {
   for (const auto& job : plan.jobs) {
-    if (plan.stored(job, store)) continue;
     jobs_[job.address] = &job;
-    ++open_jobs_;
-    work_ += job.work;
+    if (forecast.share_of(job.address) < 1) ++open_;
   }
-  for (const auto& [address, training] : plan.trainings)
-    epochs_[address] = training.schedule->epochs;
 }
 
-void ProgressLine::hear(const Progress& progress) {
-  const auto found = jobs_.find(progress.address);
-  if (found == jobs_.end()) return;
-  const auto work = found->second->work;
+void ProgressPanel::hear(const Progress& progress) {
+  if (progress.kind == Progress::Kind::note) {
+    if (quiet_) return;
+    if (shown_.on_terminal()) shown_.finish();
+    fmt::print(stderr, "imprint: {}\n", progress.message);
+    return;
+  }
+  forecast_.hear(progress);
+  if (!jobs_.contains(progress.address)) return;
+  auto& at = at_[progress.worker];
+  at = progress.address;
   switch (progress.kind) {
     case Progress::Kind::started:
-      open_[progress.address] = {work, 0};
+      epochs_.erase(progress.address);
       break;
     case Progress::Kind::epoch:
-      open_[progress.address].second =
-          static_cast<double>(progress.row.epoch) / static_cast<double>(epochs_[progress.address]);
+      epochs_[progress.address] = progress.row.epoch;
       break;
     case Progress::Kind::failed:
       ++failed_;
       [[fallthrough]];
     case Progress::Kind::done:
-      open_.erase(progress.address);
-      finished_work_ += work;
       ++done_;
+      [[fallthrough]];
+    default:
+      at.clear();
   }
 }
 
-std::string ProgressLine::line() const {
-  double done = finished_work_;
-  for (const auto& [address, part] : open_) done += part.first * part.second;
-  const auto share = work_ > 0 ? done / work_ : 1;
+std::string ProgressPanel::worker_line(size_t worker, const std::string& address) const {
+  if (address.empty()) return fmt::format("  {:>3}  -", worker + 1);
+  auto line = fmt::format("  {:>3}  {}", worker + 1, jobs_.at(address)->title);
+  const auto training = plan_.trainings.find(address);
+  if (training == plan_.trainings.end()) return line;
+  const auto reached = epochs_.find(address);
+  return line + fmt::format("  epoch {}/{}", reached == epochs_.end() ? 0 : reached->second,
+                            training->second.schedule->epochs);
+}
+
+std::string ProgressPanel::whole_line() {
   const auto seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+  const auto share = forecast_.share();
   auto text =
-      fmt::format("{:3.0f} %  {}/{} jobs  {}", 100 * share, done_, open_jobs_, duration(seconds));
-  if (share > 0.01 && share < 1)
-    text += fmt::format("  ETA {}", duration(seconds * (1 - share) / share));
+      fmt::format("{:3.0f} %  {}/{} jobs  {}", 100 * share, done_, open_, duration(seconds));
+  // Simulating thousands of jobs takes a while.
+  if (Clock::now() - computed_ > std::chrono::seconds(1)) {
+    left_ = forecast_.left();
+    computed_ = Clock::now();
+  }
+  if (done_ < open_) text += fmt::format("  ETA {}", duration(left_));
   if (failed_ > 0) text += fmt::format("  {} failed", failed_);
   return text;
 }
 
-void ProgressLine::draw() {
-  if (!quiet_ && open_jobs_ > 0 && line_.due()) line_.show(line());
+std::vector<std::string> ProgressPanel::lines() {
+  std::vector<std::string> all;
+  constexpr size_t most = 16;
+  for (const auto& [worker, address] : at_)
+    if (all.size() < most) all.push_back(worker_line(worker, address));
+  if (at_.size() > most) all.push_back(fmt::format("       and {} more", at_.size() - most));
+  all.push_back(whole_line());
+  return all;
 }
 
-void ProgressLine::finish() {
-  if (quiet_ || open_jobs_ == 0) return;
-  line_.show(line());
-  line_.finish();
+void ProgressPanel::draw() {
+  if (!quiet_ && open_ > 0 && shown_.due()) shown_.show(lines());
+}
+
+void ProgressPanel::finish() {
+  if (quiet_ || open_ == 0) return;
+  for (auto& [worker, address] : at_) address.clear();
+  shown_.show({whole_line()});
+  shown_.finish();
 }
 
 }  // namespace imprint

@@ -4,36 +4,42 @@
 #include <map>
 #include <string>
 
-#include "framework/cli/rewritten_line.h"
-#include "framework/runs/workers.h"
+#include "framework/cli/rewritten_lines.h"
+#include "framework/runs/forecast.h"
 
 namespace imprint {
 
-/// Shows how far a run is and when it will end: one line that rewrites itself on a terminal, a line
-/// every few seconds elsewhere, nothing when quiet. ETA assumes that work goes on as fast as so
-/// far.
-class ProgressLine {
+/// "3:20 min".
+std::string duration(double seconds);
+
+/// Shows how far a run is and when it will end: on a terminal one line per worker and one for the
+/// whole that rewrite themselves, elsewhere a line every few seconds, nothing when quiet.
+class ProgressPanel {
  public:
-  ProgressLine(const Plan& plan, const Store& store, bool quiet);
+  ProgressPanel(const Plan& plan, Forecast& forecast, bool quiet);
 
   void hear(const Progress& progress);
   /// Redraws if it is time to.
   void draw();
   void finish();
-  size_t jobs() const { return open_jobs_; }
 
  private:
   using Clock = std::chrono::steady_clock;
-  std::string line() const;
+  std::vector<std::string> lines();
+  std::string worker_line(size_t worker, const std::string& address) const;
+  std::string whole_line();
 
+  const Plan& plan_;
+  Forecast& forecast_;
   bool quiet_;
-  size_t open_jobs_ = 0, done_ = 0, failed_ = 0;
-  double work_ = 0, finished_work_ = 0;
-  std::map<std::string, std::pair<double, double>> open_;  ///< address -> work, share of it done
+  size_t open_ = 0, done_ = 0, failed_ = 0;
+  std::map<size_t, std::string> at_;  ///< worker -> address of its job; empty: none
   std::map<std::string, const Job*> jobs_;
-  std::map<std::string, int64_t> epochs_;
+  std::map<std::string, int64_t> epochs_;  ///< reached, by training
   Clock::time_point start_ = Clock::now();
-  RewrittenLine line_;
+  double left_ = 0;  ///< seconds, when it was last computed
+  Clock::time_point computed_{};
+  RewrittenLines shown_;
 };
 
 }  // namespace imprint

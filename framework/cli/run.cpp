@@ -1,183 +1,249 @@
 #include <ATen/Parallel.h>
-#include <sys/ioctl.h>
-#include <sys/resource.h>
+#include <signal.h>
 #include <unistd.h>
 
-#include <cstdlib>
+#include <chrono>
 #include <fstream>
-#include <thread>
 
 #include "framework/cli/commands.h"
 #include "framework/cli/progress.h"
 #include "framework/cli/ready.h"
+#include "framework/cli/run_end.h"
+#include "framework/cli/transfer_line.h"
 #include "framework/reports/assemble.h"
 #include "framework/reports/cell_events.h"
-#include "framework/reports/html.h"
+#include "framework/reports/stages.h"
 #include "framework/reports/tables.h"
+#include "framework/runs/checkpoint.h"
+#include "framework/runs/crew.h"
+#include "framework/runs/interruption.h"
 #include "framework/runs/machine.h"
 #include "framework/runs/run_folder.h"
+#include "framework/runs/run_record.h"
+#include "framework/runs/slurm.h"
 
 namespace imprint {
 namespace {
 
 namespace fs = std::filesystem;
 
-int terminal_width() {
-  winsize size{};
-  const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return known ? size.ws_col : 120;
-}
+constexpr double probe_seconds = 0.1;  // per kind of training; the run itself teaches the rest
+constexpr double save_seconds = 30;    // that workers get to save and leave
+constexpr int most_repairs = 3;        // of one entry that is damaged in the store
 
-// How much of a plan has to be done.
-struct Remaining {
-  size_t trainings = 0, jobs = 0;
+// One `imprint run` from its plan to its results.
+class Run {
+ public:
+  explicit Run(const RunOptions& options)
+      : options_(options),
+        ready_(prepare(options)),
+        full_(ready_.experiment),
+        store_(store_folder(options.store)),
+        opened_(open_run_folder(options.out, ready_.experiment.name, ready_.experiment.resolved)),
+        folder_(opened_.path) {
+    store_.sweep();
+    write_file(folder_ / "config.yaml", to_yaml(ready_.experiment.resolved));
+    write_file(folder_ / "environment.json", environment().dump(1) + "\n");
+    record_plan();
+  }
+
+  int go() {
+    // Again as long as something in the store turns out to be damaged.
+    std::map<std::string, int> repairs;
+    while (true) {
+      try {
+        if (const auto code = work_in_stages()) return *code;
+        return report();
+      } catch (const DamagedEntry& damaged) {
+        if (++repairs[damaged.address] > most_repairs) throw;
+        store_.set_aside(damaged.kind, damaged.address);
+        events_.reset();
+        say("damaged in the store, set aside and computed again: {}", damaged.what());
+      }
+    }
+  }
+
+ private:
+  template <class... Args>
+  void say(fmt::format_string<Args...> text, Args&&... args) const {
+    if (!options_.quiet)
+      fmt::print(stderr, "imprint: {}\n", fmt::format(text, std::forward<Args>(args)...));
+  }
+
+  void record_plan() const {
+    write_run_record(folder_, run_record(ready_.plan, ready_.experiment.name, options_.command,
+                                         store_folder(options_.store)));
+  }
+
+  // Stage after stage, where the experiment asks for it; an exit code when the run ends here.
+  std::optional<int> work_in_stages() {
+    if (!stages_) stages_.emplace(full_);
+    if (!stages_->wanted()) return work();
+    while (true) {
+      ready_.experiment = stages_->current();
+      ready_.plan = make_plan(ready_.experiment);
+      write_file(folder_ / stages_file, stages_->to_json().dump());
+      record_plan();
+      if (const auto code = work()) return code;
+      const bool whole = remaining(ready_.plan, store_).jobs == 0;
+      if (!whole || !stages_->advance(assemble(ready_.experiment, ready_.plan, store_)))
+        return std::nullopt;
+      events_.reset();
+      say("the interval is not narrow enough yet: more shadows");
+    }
+  }
+
+  // Who does the work: an array of Slurm's, or this machine.
+  bool uses_slurm() {
+    array_ = options_.launcher == "local" ? "" : slurm_array_at_work(folder_);
+    return options_.launcher == "slurm" || !array_.empty();
+  }
+
+  // Everything that is not stored; an exit code when the run ends here.
+  std::optional<int> work() {
+    const auto open = remaining(ready_.plan, store_);
+    if (open.jobs == 0) {
+      announce(open, "");
+      return std::nullopt;
+    }
+    return uses_slurm() ? work_on_slurm(open) : work_here(open);
+  }
+
+  void clear_progress() const {
+    fs::remove_all(folder_ / "progress");
+    fs::create_directories(folder_ / "progress/failed");
+  }
+
+  std::optional<int> work_here(const Remaining& open) {
+    const auto wanted = local_workers(options_, open.jobs);
+    const auto costs = probe(ready_.plan, &store_, wanted, probe_seconds);
+    Forecast forecast(ready_.plan, &store_, wanted, costs);
+    const auto room = room_for_workers(wanted, forecast.worker_memory(), options_.memory);
+    forecast.set_workers(room.workers);
+    announce(open, fmt::format(", {} workers, about {}", room.workers, duration(forecast.left())));
+    if (room.workers < wanted)
+      say("{} workers instead of {}: each needs about {} of the {} of memory", room.workers, wanted,
+          byte_count(static_cast<int64_t>(forecast.worker_memory())),
+          byte_count(static_cast<int64_t>(room.memory)));
+    clear_progress();
+    const LeaveOnSignals leave{SIGINT, SIGTERM, SIGUSR1};
+    LocalCrew how;
+    how.workers = room.workers;
+    how.spare_memory = room.spare;
+    const auto crew = start_local_crew(ready_.plan, store_, folder_ / "progress", how);
+    return watch(*crew, forecast, "");
+  }
+
+  std::optional<int> work_on_slurm(const Remaining& open) {
+    SlurmOptions how{options_.workers, options_.slurm, fs::read_symlink("/proc/self/exe")};
+    const bool fresh = array_.empty();
+    if (fresh) {
+      clear_progress();
+      array_ = submit_slurm(folder_, how);
+    }
+    announce(open, fmt::format(
+                       ", Slurm's array {}{}", array_,
+                       fresh ? fmt::format(" of {} workers", how.workers) : ", submitted before"));
+    const auto later = fmt::format(
+        "Slurm's array {} goes on. Collect its results with: {}\n"
+        "imprint: look at it with: imprint status {}; end it with: scancel {}",
+        array_, options_.command, folder_.string(), array_);
+    if (!options_.wait) {
+      fmt::print(stderr, "imprint: {}\n", later);
+      return 0;
+    }
+    // The nodes may be faster or slower than this machine; the first jobs will tell.
+    Forecast forecast(ready_.plan, &store_, how.workers,
+                      probe(ready_.plan, &store_, 1, probe_seconds));
+    const LeaveOnSignals leave{SIGINT, SIGTERM, SIGUSR1};
+    const auto crew = follow_slurm(folder_, how, array_,
+                                   [&] { return remaining(ready_.plan, store_).jobs == 0; });
+    return watch(*crew, forecast, later);
+  }
+
+  std::optional<int> watch(Crew& crew, Forecast& forecast, const std::string& later) {
+    events_.emplace(folder_ / "tensorboard", ready_.experiment, ready_.plan, store_);
+    ProgressPanel panel(ready_.plan, forecast, options_.quiet);
+    const auto limit = options_.time.empty() ? 0 : seconds_of(options_.time);
+    const auto outcome = follow(crew, folder_ / "progress",
+                                {[&](const Progress& heard) {
+                                   panel.hear(heard);
+                                   if (heard.kind == Progress::Kind::epoch)
+                                     events_->epoch(heard.address, heard.row);
+                                 },
+                                 [&] {
+                                   panel.draw();
+                                   const std::chrono::duration<double> passed =
+                                       std::chrono::steady_clock::now() - start_;
+                                   if (limit > 0 && passed.count() > limit && asked_to_leave() == 0)
+                                     ask_to_leave();
+                                 }},
+                                save_seconds);
+    panel.finish();
+    log({{"event", "end"},
+         {"done", outcome.done},
+         {"failed", outcome.failed.size()},
+         {"interrupted", outcome.interrupted}});
+    return end_of_work(outcome, ready_.plan, folder_, options_.command, later);
+  }
+
+  void announce(const Remaining& open, const std::string& how) {
+    const auto jobs = ready_.plan.jobs.size();
+    log({{"event", "start"}, {"jobs", jobs}, {"todo", open.jobs}});
+    say("{}: {} cells, {} jobs ({} trainings), {} stored; {}", ready_.experiment.name,
+        ready_.experiment.cells.size(), jobs, ready_.plan.trainings.size(), jobs - open.jobs,
+        open.jobs == 0 ? std::string("nothing to do: everything comes from the store")
+        : open.trainings == 0
+            ? fmt::format("{} to do, no training among them{}", open.jobs, how)
+            : fmt::format("{} to do, {} trainings{}", open.jobs, open.trainings, how));
+  }
+
+  void log(const nlohmann::json& json) const {
+    std::ofstream(folder_ / "log.jsonl", std::ios::app) << json.dump() << "\n";
+  }
+
+  int report() {
+    auto results = assemble(ready_.experiment, ready_.plan, store_);
+    note_missing_figures(results);
+    results.verdicts = judge(ready_.claims, results);
+    if (stages_) results.stages = stages_->seen();
+    if (!events_) events_.emplace(folder_ / "tensorboard", ready_.experiment, ready_.plan, store_);
+    events_->finish(results);
+    write_results(folder_, ready_, results, store_);
+    const bool complete = remaining(ready_.plan, store_).jobs == 0;
+    if (complete) {
+      remove_finished_checkpoints(ready_.plan, store_);
+      store_.sweep();  // what workers that were killed had begun
+      finish_run_folder(folder_);
+    }
+    fmt::print("{}\n", console_table(results, terminal_width(STDOUT_FILENO, 120)));
+    fmt::print("report       {}\n", (folder_ / "report.html").string());
+    fmt::print("results      {}\n", (folder_ / "results.csv").string());
+    fmt::print("TensorBoard  ./imprint tensorboard {}\n", folder_.string());
+    return complete ? 0 : 1;
+  }
+
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const RunOptions& options_;
+  Ready ready_;
+  const Experiment full_;  ///< with all shadows, where they are added in stages
+  Store store_;
+  RunFolder opened_;
+  fs::path folder_;
+  std::string array_;  ///< of Slurm, if one is at work
+  std::optional<CellEvents> events_;
+  std::optional<Stages> stages_;
 };
-
-Remaining remaining(const Plan& plan, const Store& store) {
-  Remaining open;
-  for (const auto& job : plan.jobs) {
-    if (plan.stored(job, store)) continue;
-    ++open.jobs;
-    open.trainings += job.kind == Job::Kind::train ? 1 : 0;
-  }
-  return open;
-}
-
-void write_results(const fs::path& folder, const Ready& ready, const Results& results,
-                   const Store& store) {
-  write_file(folder / "results.csv", results_csv(results));
-  write_file(folder / "metrics.csv", metrics_csv(results));
-  write_file(folder / "results.json", results_json(results).dump(1) + "\n");
-  write_file(folder / "report.html", html_report(results, read_share("vega.js")));
-  for (size_t i = 0; i < ready.experiment.cells.size(); ++i) {
-    const auto& cell = ready.experiment.cells[i];
-    const auto known = [&](const CellResult& each) { return each.id == cell.id; };
-    if (std::any_of(results.cells.begin(), results.cells.end(), known))
-      write_records(folder / "records" / (cell.id + ".npz"), cell, ready.plan.cells[i], store);
-  }
-}
-
-// One event file per cell stays open; the usual limit is a thousand.
-void allow_many_files() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-void log_line(const fs::path& folder, const nlohmann::json& json) {
-  std::ofstream(folder / "log.jsonl", std::ios::app) << json.dump() << "\n";
-}
-
-void report_failures(const Outcome& outcome, const Plan& plan, const fs::path& folder) {
-  for (const auto& [address, message] : outcome.failed) {
-    std::string title = "a worker";
-    for (const auto& job : plan.jobs)
-      if (job.address == address) title = job.title;
-    fmt::print(stderr, "imprint: failed: {}: {}\n", title, message);
-  }
-  if (!outcome.failed.empty())
-    fmt::print(stderr, "imprint: whole messages are in {}; the same command tries again\n",
-               (folder / "progress/failed").string());
-}
 
 }  // namespace
 
-std::string read_share(const std::string& file) {
-  const char* home = std::getenv("IMPRINT_HOME");
-  std::error_code unknown;
-  // Called without the launcher, the program lies two folders below its source tree.
-  const auto tree = fs::read_symlink("/proc/self/exe", unknown).parent_path() / "../..";
-  const auto path = (home == nullptr ? tree : fs::path(home)) / ".imprint/share" / file;
-  return fs::exists(path) ? read_file(path) : "";
-}
-
 int run_command(const RunOptions& options) {
   at::set_num_threads(1);
-  allow_many_files();
-  auto ready = prepare(options);
-  const Store store(store_folder(options));
-  const auto opened =
-      open_run_folder(options.out, ready.experiment.name, ready.experiment.resolved);
-  const auto& folder = opened.path;
-  write_file(folder / "config.yaml", to_yaml(ready.experiment.resolved));
-  write_file(folder / "environment.json", environment().dump(1) + "\n");
-  const auto open = remaining(ready.plan, store);
-  const auto workers =
-      std::min<size_t>(options.jobs > 0 ? options.jobs : std::thread::hardware_concurrency(),
-                       std::max<size_t>(open.jobs, 1));
-  log_line(folder, {{"event", "start"},
-                    {"jobs", ready.plan.jobs.size()},
-                    {"open", open.jobs},
-                    {"workers", workers}});
-  if (!options.quiet) {
-    fmt::print(stderr, "imprint: {}: {} cells, {} jobs ({} trainings), {} stored; {}\n",
-               ready.experiment.name, ready.experiment.cells.size(), ready.plan.jobs.size(),
-               ready.plan.trainings.size(), ready.plan.jobs.size() - open.jobs,
-               open.jobs == 0        ? std::string("nothing to do: everything comes from the store")
-               : open.trainings == 0 ? fmt::format("{} to do, no training among them", open.jobs)
-                                     : fmt::format("{} to do, {} trainings, {} workers", open.jobs,
-                                                   open.trainings, workers));
-  }
-  CellEvents events(folder / "tensorboard", ready.experiment, ready.plan, store);
-  ProgressLine progress(ready.plan, store, options.quiet);
-  Outcome outcome;
-  if (open.jobs > 0)
-    outcome = run_workers(
-        ready.plan, store, workers, folder / "progress",
-        [&](const Progress& heard) {
-          progress.hear(heard);
-          if (heard.kind == Progress::Kind::epoch) events.epoch(heard.address, heard.row);
-        },
-        [&] { progress.draw(); });
-  progress.finish();
-  report_failures(outcome, ready.plan, folder);
-  log_line(folder, {{"event", "end"},
-                    {"done", outcome.done},
-                    {"failed", outcome.failed.size()},
-                    {"interrupted", outcome.interrupted}});
-  if (outcome.interrupted) {
-    fmt::print(
-        stderr,
-        "imprint: interrupted; {} jobs were finished and are kept. The same command goes on.\n",
-        outcome.done);
-    return 75;
-  }
-  auto results = assemble(ready.experiment, ready.plan, store);
-  if (read_share("vega.js").empty())
-    results.notes.push_back(
-        "The figure bundle was not installed, so figures are not drawn; ./imprint build installs "
-        "it.");
-  results.verdicts = judge(ready.claims, results);
-  events.finish(results);
-  write_results(folder, ready, results, store);
-  const bool complete = remaining(ready.plan, store).jobs == 0;
-  if (complete) finish_run_folder(folder);
-  fmt::print("{}\n", console_table(results, terminal_width()));
-  fmt::print("report       {}\n", (folder / "report.html").string());
-  fmt::print("results      {}\n", (folder / "results.csv").string());
-  fmt::print("TensorBoard  ./imprint tensorboard {}\n", folder.string());
-  return complete ? 0 : 1;
-}
-
-int check_command(const RunOptions& options) {
-  at::set_num_threads(1);
-  const auto ready = prepare(options);
-  const auto folder = store_folder(options);
-  // Checking makes no folder.
-  const auto store = fs::exists(folder) ? std::optional<Store>(folder) : std::nullopt;
-  std::map<std::string, std::pair<size_t, size_t>> kinds;  // kind -> all, stored
-  for (const auto& job : ready.plan.jobs) {
-    auto& [all, stored] = kinds[job.folder()];
-    ++all;
-    stored += store && ready.plan.stored(job, *store) ? 1 : 0;
-  }
-  fmt::print("{}: {} cells\n", ready.experiment.name, ready.experiment.cells.size());
-  for (const auto* kind : {"train", "signals", "attack", "measure"}) {
-    const auto [all, stored] = kinds[kind];
-    fmt::print("  {:<8} {:>5} jobs, {} stored, {} to do\n", kind, all, stored, all - stored);
-  }
-  return 0;
+  allow_many_files();  // one event file per cell stays open
+  // Mistakes of the command line, before anything is done.
+  if (!options.memory.empty()) bytes_of(options.memory);
+  if (!options.time.empty()) seconds_of(options.time);
+  return Run(options).go();
 }
 
 }  // namespace imprint

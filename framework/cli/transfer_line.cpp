@@ -23,9 +23,9 @@ void TransferLine::say(const std::string& line) {
 void TransferLine::draw(const std::string& file, int64_t done, int64_t whole) {
   if (file != file_) {
     finish();
-    file_ = file, first_ = done, start_ = Clock::now(), shown_ = RewrittenLine();
+    file_ = file, first_ = done, start_ = Clock::now(), shown_ = RewrittenLines();
   }
-  if (shown_.due() || (done == whole && shown_.on_terminal())) shown_.show(line(done, whole));
+  if (shown_.due() || (done == whole && shown_.on_terminal())) shown_.show({line(done, whole)});
 }
 
 void TransferLine::finish() {

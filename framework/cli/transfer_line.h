@@ -3,7 +3,7 @@
 #include <chrono>
 #include <string>
 
-#include "framework/cli/rewritten_line.h"
+#include "framework/cli/rewritten_lines.h"
 
 namespace imprint {
 
@@ -22,7 +22,7 @@ class TransferLine {
   using Clock = std::chrono::steady_clock;
   std::string line(int64_t done, int64_t whole) const;
 
-  RewrittenLine shown_;
+  RewrittenLines shown_;
   std::string file_;
   int64_t first_ = 0;  ///< bytes that were there when it began
   Clock::time_point start_{};

@@ -1,35 +1,29 @@
 #include "framework/runs/addresses.h"
 
-#include <algorithm>
-
 #include "framework/config/digest.h"
 
 namespace imprint {
 
-std::string chain_address(const Chain& chain, bool with_late) {
-  std::string text;
+void add_chain(Recipe& recipe, const Chain& chain, bool with_late) {
+  int number = 0;
   for (const auto& link : chain.links()) {
     // A defense that acts only after training leaves the training as it is.
     if (!Chain::trains(link) && (!with_late || link.about->hooks.empty())) continue;
-    text += link.about->name + "\n" + link.reading->address(with_late) + "\n" +
-            link.about->digest() + "\n";
+    recipe.component(fmt::format("defense {}", ++number), *link.about, *link.reading, with_late);
   }
-  return text;
 }
 
-std::string training_code() {
-  static const auto digest = Sha256()
-                                 .field(build_version())
-                                 .field(folder_digest("framework/data"))
-                                 .field(folder_digest("framework/training"))
-                                 .hex();
-  return digest;
+void add_training_code(Recipe& recipe) {
+  recipe.add("version", build_version());
+  static const auto data = folder_digest("framework/data");
+  static const auto training = folder_digest("framework/training");
+  recipe.add("framework/data", data).add("framework/training", training);
 }
 
-std::string privacy_code() {
-  static const auto digest =
-      Sha256().field(training_code()).field(folder_digest("framework/privacy")).hex();
-  return digest;
+void add_privacy_code(Recipe& recipe) {
+  add_training_code(recipe);
+  static const auto privacy = folder_digest("framework/privacy");
+  recipe.add("framework/privacy", privacy);
 }
 
 std::string snapshot_address(const std::string& train, int64_t epoch) {

@@ -18,6 +18,21 @@ ShadowChoice read_shadows(const Value* value, Problems& problems) {
   choice.count = keys.integer("count", 1).within(0, 100'000).doc("shadow models per target");
   choice.defended =
       keys.choice("defense", {"same", "none"}).doc("the shadows' defense").get() == "same";
+  if (const auto* targets = keys.raw("targets"); targets != nullptr && targets->text == "all") {
+    choice.all_targets = true;
+    choice.targets = choice.count + 2;
+  } else {
+    choice.targets = keys.integer("targets", 1)
+                         .within(1, 100'000)
+                         .doc("pool: how many of the models play the target in turn, or all");
+  }
+  if (keys.has("until")) {
+    auto until = keys.section("until");
+    choice.until = Until{
+        until.text("metric", "tpr_at_0.01").doc("a column of results.csv"),
+        until.text("attack", "").doc("whose; the one with the largest value if none is named"),
+        until.number("half_width").above(0).doc("of the 95 % interval that is narrow enough")};
+  }
   keys.finish();
   return choice;
 }
@@ -150,7 +165,8 @@ class CellReader {
     if (!built) return;
     cell.model = built.about->name;
     cell.model_spec = with_name(built);
-    cell.model_address = built.reading->address(true) + "\n" + built.about->digest();
+    cell.model_address = built.reading->address(true);
+    cell.model_source = built.about->digest();
     defaults.add("model", cell.model_spec);
   }
 
@@ -166,8 +182,7 @@ class CellReader {
     cell.schedule = std::make_shared<Schedule>(keys);
     keys.finish();
     cell.schedule_address = schedule_address(*reading, *cell.schedule);
-    cell.schedule_keys = reading->resolved();
-    defaults.add("train", cell.schedule_keys);
+    defaults.add("train", reading->resolved());
   }
 
   const Value* required(const std::string& key) {
@@ -217,6 +232,8 @@ void read_preparation(Keys& keys, Preparation& preparation) {
 
 void read_data_keys(Keys& keys, DataChoice& data) {
   data.protocol = std::make_shared<Protocol>(keys.section("split"));
+  data.canaries = Canaries(keys.section("canaries"));
+  data.protocol->canaries = data.canaries.count;
   const std::vector<int64_t> kept =
       keys.integers("keep_classes", {})
           .at_least(0)

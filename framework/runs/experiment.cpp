@@ -5,65 +5,14 @@
 #include <regex>
 #include <set>
 
+#include "framework/runs/cell_checks.h"
 #include "framework/runs/cell_reader.h"
 #include "framework/runs/machine.h"
 #include "framework/runs/sweep.h"
+#include "framework/runs/top_level.h"
 
 namespace imprint {
 namespace {
-
-std::vector<int64_t> read_seeds(Keys& keys) {
-  const auto* value = keys.raw("seeds");
-  std::vector<int64_t> seeds;
-  if (value == nullptr) return {0};
-  if (value->is_list()) {
-    for (const auto& item : value->items)
-      if (const auto seed = as_integer(item); seed && *seed >= 0) seeds.push_back(*seed);
-    const std::set<int64_t> distinct(seeds.begin(), seeds.end());
-    if (distinct.size() == value->items.size() && !seeds.empty()) return seeds;
-  } else if (const auto count = as_integer(*value); count && *count >= 1 && *count <= 10'000) {
-    for (int64_t seed = 0; seed < *count; ++seed) seeds.push_back(seed);
-    return seeds;
-  }
-  keys.problem(
-      "seeds",
-      fmt::format(
-          "seeds must be a number of seeds (at least 1) or a list of different seeds, not {}",
-          to_flow(*value)));
-  return {0};
-}
-
-void check_chain(const Cell& cell, const Chain& chain, Problems& problems) {
-  if (!cell.schedule || !cell.data.protocol) return;
-  for (const auto& link : chain.links()) {
-    const auto demands = link.component->demands();
-    if (demands.reference && cell.data.protocol->name != "five_way")
-      problems.add(
-          cell.chain_mark,
-          fmt::format("defense '{}' needs reference records, which protocol {} does not have; use "
-                      "data.split.protocol: five_way (for this entry alone: with: "
-                      "{{data.split.protocol: five_way}})",
-                      link.about->name, cell.data.protocol->name));
-    const auto& sampling = cell.schedule->sampling;
-    if (demands.sampling && sampling != "auto" && sampling != *demands.sampling)
-      problems.add(cell.chain_mark, fmt::format("defense '{}' needs train.sampling: {}, not {}",
-                                                link.about->name, *demands.sampling, sampling));
-  }
-  const auto released = chain.release();
-  if (released && *released > cell.schedule->epochs)
-    problems.add(cell.chain_mark,
-                 fmt::format("the epoch released ({}) must not exceed train.epochs ({})", *released,
-                             cell.schedule->epochs));
-}
-
-void check_shadows(const Cell& cell, const Mark& mark, Problems& problems) {
-  for (const auto& choice : cell.attacks) {
-    const auto needed = shadows_needed(choice, 1);
-    if (cell.shadows.count < needed)
-      problems.add(mark, fmt::format("attack '{}' needs at least {} shadow{}, not {}", choice.label,
-                                     needed, needed == 1 ? "" : "s", cell.shadows.count));
-  }
-}
 
 std::vector<AttackChoice> read_attacks(const Value* list, Problems& problems, Defaults& defaults) {
   std::vector<AttackChoice> attacks;
@@ -75,6 +24,7 @@ std::vector<AttackChoice> read_attacks(const Value* list, Problems& problems, De
       choice.attack = build(AttackRegistry::instance(), "attack", variant.value, problems,
                             [&](Keys& keys) { read_attack_keys(keys, choice); });
       if (!choice.attack) continue;
+      choice.mark = variant.value.mark;
       if (choice.label.empty()) choice.label = choice.attack.about->name;
       if (!variant.choices.empty()) choice.label += " (" + choice_words(variant.choices) + ")";
       if (!labels.insert(choice.label).second)
@@ -85,37 +35,6 @@ std::vector<AttackChoice> read_attacks(const Value* list, Problems& problems, De
     }
   }
   return attacks;
-}
-
-// False: something has the wrong kind, and reading on would only confuse.
-bool read_top_level(const Value& root, Problems& problems) {
-  Keys keys(root, new_reading("the experiment", problems));
-  for (const auto* known :
-       {"name", "base", "plugins", "data", "model", "train", "defenses", "attacks", "measures",
-        "shadows", "target", "seeds", "device", "figures", "expect"})
-    keys.raw(known);
-  keys.finish();
-  bool usable = true;
-  for (const auto* list : {"defenses", "attacks", "measures", "figures", "expect", "plugins"}) {
-    const auto* value = root.find(list);
-    if (value == nullptr || (value->is_list() && !value->sweep)) continue;
-    problems.add(value->mark,
-                 std::string(list) +
-                     (value->sweep ? " cannot be swept; list its entries" : " must be a list"));
-    usable = false;
-  }
-  return usable;
-}
-
-std::string read_name(const Value& root, const std::string& fallback, Problems& problems) {
-  const auto* name = root.find("name");
-  const auto text = name == nullptr ? fallback : name->text;
-  const bool odd = text.empty() || text.front() == '.' || text == "latest" ||
-                   text.find_first_of("/\\ \n\t") != std::string::npos;
-  if (odd)
-    problems.add(name == nullptr ? root.mark : name->mark,
-                 "name must be a word without spaces, slashes and a dot in front, and not latest");
-  return text;
 }
 
 // Loads the plugins and writes where they were found: a path in a file is relative to that file.
@@ -134,9 +53,13 @@ void load_plugins(Value& root) {
 
 void add_seeds(const Cell& cell, const std::vector<int64_t>& seeds, std::vector<Cell>& cells) {
   for (const auto seed : seeds) {
-    cells.push_back(cell);
-    cells.back().seed = seed;
-    cells.back().id = unique_id(cells.back().label, cell.swept, seed, cells.size());
+    for (int64_t target = 0; target < cell.shadows.targets; ++target) {
+      cells.push_back(cell);
+      cells.back().seed = seed;
+      cells.back().target_model = target;
+      cells.back().id = unique_id(cells.back().label, cell.swept, seed, cells.size());
+      if (cell.shadows.targets > 1) cells.back().id += fmt::format("-target{}", target);
+    }
   }
 }
 
@@ -158,15 +81,23 @@ torch::Device choose_device(const std::string& word, const Mark& mark, Problems&
 
 void read_attack_keys(Keys& keys, AttackChoice& choice) {
   if (const auto* label = keys.raw("label")) choice.label = label->text;
-  choice.per_class = keys.choice("threshold", {"per_class", "global"})
-                         .doc("one threshold per class, or one for all")
-                         .get() == "per_class";
+  choice.threshold =
+      keys.choice("threshold", {"auto", "per_class", "global"})
+          .doc(
+              "one threshold per class, or one for all; auto: per class, unless the attack's "
+              "scores mean the same in all classes")
+          .get();
+}
+
+bool AttackChoice::per_class() const {
+  return threshold == "per_class" ||
+         (threshold == "auto" && !attack.component->needs().one_threshold);
 }
 
 int64_t shadows_needed(const AttackChoice& choice, int64_t all) {
   const auto needs = choice.attack.component->needs();
-  if (needs.shadows) return std::max<int64_t>(all, needs.decides ? 1 : 2);
-  return needs.decides ? 0 : 1;
+  if (needs.shadows == Needs::Shadows::pool) return std::max<int64_t>(all, 2);
+  return needs.decides && needs.shadows == Needs::Shadows::none ? 0 : 1;
 }
 
 Chain build_chain(const std::vector<Value>& specs, Problems& problems) {
@@ -192,7 +123,11 @@ Experiment read_experiment(Value root, const std::string& fallback_name) {
   experiment.resolved.set("name", Value::scalar(experiment.name));
   Keys keys(root, new_reading("the experiment", problems));
   const auto seeds = read_seeds(keys);
+  experiment.scaled =
+      keys.flag("scaled", false).doc("smaller than what the claims were published about");
   const auto attacks = read_attacks(root.find("attacks"), problems, defaults);
+  experiment.audit = read_audit(root.find("audit"), problems, defaults);
+  experiment.tune = read_tune(root.find("tune"), problems, defaults);
   if (const auto* figures = root.find("figures")) experiment.figures = *figures;
   if (const auto* expect = root.find("expect")) experiment.expect = *expect;
   for (auto& point : defense_points(root, problems)) {
@@ -213,7 +148,8 @@ Experiment read_experiment(Value root, const std::string& fallback_name) {
     }
     cell.defense = joined(names, "+");
     check_chain(cell, chain, problems);
-    check_shadows(cell, root.find("shadows") == nullptr ? root.mark : root.find("shadows")->mark,
+    if (experiment.tune) check_tune(cell, root.find("tune")->mark, problems);
+    check_attacks(cell, root.find("shadows") == nullptr ? root.mark : root.find("shadows")->mark,
                   problems);
     add_seeds(cell, seeds, experiment.cells);
   }

@@ -23,6 +23,7 @@ struct DataChoice {
   std::vector<std::vector<int64_t>> groups;
   int64_t limit = 0;  ///< 0: all
   std::shared_ptr<Protocol> protocol;
+  Canaries canaries;
   Preparation preparation;
   Mark mark, split_mark;
 
@@ -46,25 +47,40 @@ struct TargetChoice {
 struct AttackChoice {
   std::string label;
   Built<Attack> attack;
-  bool per_class = true;
+  std::string threshold = "auto";
+  Mark mark = {};
+
+  /// Whether thresholds are fitted class by class.
+  bool per_class() const;
+};
+
+/// When an audit has enough shadows: when the interval of a metric is narrow enough.
+struct Until {
+  std::string metric;
+  std::string attack;  ///< empty: the one with the largest value
+  double half_width = 0;
 };
 
 /// How many shadows the attacker trains, and with which defense.
 struct ShadowChoice {
   int64_t count = 1;
-  bool defended = true;  ///< with the target's own defense
+  bool defended = true;        ///< with the target's own defense
+  int64_t targets = 1;         ///< pool: how many of the models play the target in turn
+  bool all_targets = false;    ///< every model does
+  std::optional<Until> until;  ///< `count` is then the most
 };
 
-/// One point of the sweep with one seed.
+/// One point of the sweep with one seed, and one model that plays the target.
 struct Cell {
   std::string id, label, defense, model;
   std::vector<std::pair<std::string, std::string>> swept;
   int64_t seed = 0;
+  int64_t target_model = 0;  ///< pool: its number among the models
   DataChoice data;
   Value model_spec;
-  std::string model_address;  ///< canonical keys and source
+  std::string model_address;  ///< canonical keys
+  std::string model_source;   ///< digest of its code
   std::shared_ptr<Schedule> schedule;
-  Value schedule_keys;
   std::string schedule_address;
   std::vector<Value> chain;  ///< YAML of each defense, resolved
   Mark chain_mark;
@@ -75,11 +91,26 @@ struct Cell {
   torch::Device device = torch::kCPU;
 };
 
+/// What the results say beyond scores; the keys of `audit`.
+struct AuditChoice {
+  double fpr = 0.01;    ///< at which members count as found
+  double delta = 1e-5;  ///< of the differential privacy that is bounded
+};
+
+/// How one setting per label is chosen on the tune piece; the keys of `tune`.
+struct TuneChoice {
+  std::string by = "p1_cell";  ///< p1_cell, accuracy or advantage, all of the tune piece
+  bool keep_accuracy = false;  ///< only among settings no less accurate there than undefended
+};
+
 /// A figure or a claim as the user wrote it; reports interpret them.
 struct Experiment {
   std::string name;
   std::vector<Cell> cells;
   Value figures, expect;
+  bool scaled = false;  ///< smaller than what the claims were published about
+  AuditChoice audit;
+  std::optional<TuneChoice> tune;
   Value resolved;  ///< the file with bases, overrides, plugins and every default written out
 };
 
@@ -91,8 +122,8 @@ Experiment read_experiment(Value root, const std::string& fallback_name);
 void read_attack_keys(Keys& keys, AttackChoice& choice);
 void read_data_keys(Keys& keys, DataChoice& data);
 
-/// How many of `all` shadows an attack is given: none if it decides without, the first for a
-/// threshold, else all (at least what it needs).
+/// How many of `all` shadows an attack is given: none if it decides without, the first if it needs
+/// one or a threshold, else all (at least what it needs).
 int64_t shadows_needed(const AttackChoice& choice, int64_t all);
 
 /// Builds a fresh chain (defenses have state) from resolved YAML.

@@ -1,6 +1,7 @@
 #include "framework/runs/history.h"
 
 #include <cmath>
+#include <sstream>
 
 namespace imprint {
 
@@ -20,6 +21,20 @@ EpochRow epoch_row_from(const nlohmann::json& json) {
   if (json.contains("train_accuracy")) row.train_accuracy = json["train_accuracy"].get<double>();
   if (json.contains("test_accuracy")) row.test_accuracy = json["test_accuracy"].get<double>();
   return row;
+}
+
+std::string history_text(const std::vector<EpochRow>& rows) {
+  std::string text;
+  for (const auto& row : rows) text += to_json(row).dump() + "\n";
+  return text;
+}
+
+std::vector<EpochRow> history_from(const std::string& text) {
+  std::vector<EpochRow> rows;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    rows.push_back(epoch_row_from(nlohmann::json::parse(line)));
+  return rows;
 }
 
 nlohmann::json to_json(const std::vector<Metric>& metrics) {

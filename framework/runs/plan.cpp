@@ -1,13 +1,10 @@
 #include "framework/runs/plan.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <array>
 
-#include "framework/config/digest.h"
 #include "framework/runs/addresses.h"
-#include "framework/runs/work.h"
+#include "framework/runs/release.h"
 
 namespace imprint {
 namespace {
@@ -18,7 +15,7 @@ class Planner {
 
   Plan run() {
     for (const auto& cell : experiment_.cells) {
-      const auto deal = deal_for(cell);
+      const auto deal = dealer_.deal_for(cell);
       if (deal) plan_.cells.push_back(plan_cell(cell, deal));
     }
     problems_.raise();
@@ -26,72 +23,69 @@ class Planner {
   }
 
  private:
-  std::shared_ptr<const Deal> deal_for(const Cell& cell) {
-    const auto& choice = cell.data;
-    const auto source = choice.address();
-    if (!loaded_.contains(source)) {
-      try {
-        loaded_[source] = choice.load();
-      } catch (const ConfigError& error) {
-        problems_.add({}, error.what());
-        loaded_[source] = {};
-      }
-    }
-    const auto& [data, digest] = loaded_.at(source);
-    if (digest.empty()) return nullptr;  // the problem is known
-    if (data.empty()) {
-      problems_.add(choice.mark, "no records are left: see keep_classes and relabel");
-      return nullptr;
-    }
-    if (cell.schedule->loss.one_output() && data.classes != 2)
-      problems_.add(choice.mark,
-                    fmt::format("this train.loss has one output and needs two classes, the data "
-                                "have {}; choose two with keep_classes or relabel",
-                                data.classes));
-    const auto& protocol = *choice.protocol;
-    check_images(choice, data);
-    const auto key =
-        fmt::format("{} {} {} {} {} {} {} {}", source, protocol.name, protocol.size, protocol.test,
-                    protocol.population, protocol.tune, protocol.members, cell.seed);
-    if (const auto found = deals_.find(key); found != deals_.end()) return found->second;
-    const auto stream = Stream(static_cast<uint64_t>(cell.seed)).at("split");
-    auto partition = deal(protocol, data.size(), stream, choice.split_mark, problems_);
-    const auto split = partition.digest();
-    const auto address = Sha256().field(digest).field(split).hex();
-    return deals_[key] =
-               std::make_shared<Deal>(Deal{data, std::move(partition), stream, split, address});
-  }
-
-  void check_images(const DataChoice& choice, const Dataset& data) {
-    const auto& [normalise, centre, mean, deviation, augment] = choice.preparation;
-    const auto& shape = data.x.shape();
-    if (!augment.empty() && shape.size() != 3)
-      problems_.add(choice.mark, fmt::format("augment needs images, the records have shape [{}]",
-                                             fmt::join(shape, ", ")));
-    if (normalise == "standard" && static_cast<int64_t>(mean.size()) != shape.front())
-      problems_.add(choice.mark, fmt::format("the data set's constants are for {} channels, the "
-                                             "records have shape [{}]; use normalise: members",
-                                             mean.size(), fmt::join(shape, ", ")));
-  }
-
   CellJobs plan_cell(const Cell& cell, const std::shared_ptr<const Deal>& deal) {
     CellJobs jobs;
-    const auto target = release_of(cell, cell.chain, deal, 0);
+    const auto target = release_of(cell, cell.chain, deal, cell.target_model);
     jobs.train = target.train;
-    jobs.signals = add_signals(target);
+    jobs.signals = add_signals({"", target});
     int64_t wanted = 0;
     for (const auto& choice : cell.attacks)
       wanted = std::max(wanted, shadows_needed(choice, cell.shadows.count));
-    std::vector<std::string> shadows;
-    for (int64_t i = 1; i <= wanted; ++i)
-      shadows.push_back(add_signals(
-          release_of(cell, cell.shadows.defended ? cell.chain : std::vector<Value>{}, deal, i)));
+    const auto& chain = cell.shadows.defended ? cell.chain : std::vector<Value>{};
+    const auto numbers = shadow_models(*deal, cell.target_model, wanted);
+    std::vector<Release> shadows;
+    for (const auto number : numbers) shadows.push_back(release_of(cell, chain, deal, number));
     for (const auto& choice : cell.attacks) {
-      const auto given = shadows.begin() + shadows_needed(choice, cell.shadows.count);
-      jobs.attacks.push_back(add_attack(choice, jobs.signals, {shadows.begin(), given}, cell));
+      check_records(choice, *deal);
+      AttackJob job{
+          "",
+          observe(choice, target, cell.target_model),
+          {},
+          choice.attack,
+          choice.per_class(),
+          Stream(static_cast<uint64_t>(cell.seed))
+              .at("attack/" + choice.attack.about->name, static_cast<uint64_t>(cell.target_model))};
+      const auto given = static_cast<size_t>(shadows_needed(choice, cell.shadows.count));
+      for (size_t i = 0; i < given; ++i)
+        job.shadows.push_back(observe(choice, shadows[i], numbers[i]));
+      jobs.attacks.push_back(add_attack(std::move(job), choice, cell));
     }
-    for (const auto& spec : cell.measures) add_measure(spec, target, jobs);
+    for (const auto& spec : cell.measures) add_measure(spec, target, cell, jobs);
     return jobs;
+  }
+
+  // The numbers of a target's first shadows. In a pool a model's own block is left out: who is not
+  // in one half of it is in the other.
+  static std::vector<int64_t> shadow_models(const Deal& deal, int64_t target, int64_t count) {
+    const bool pool = deal.partition.protocol == "pool";
+    std::vector<int64_t> numbers;
+    for (int64_t model = pool ? 0 : 1; static_cast<int64_t>(numbers.size()) < count; ++model)
+      if (!pool || pool_block(model) != pool_block(target)) numbers.push_back(model);
+    return numbers;
+  }
+
+  void check_records(const AttackChoice& choice, const Deal& deal) {
+    const auto& shape = deal.data.x.shape();
+    if (!choice.attack.component->needs().transforms.empty() && shape.size() != 3)
+      problems_.add(choice.mark,
+                    fmt::format("attack '{}' turns, moves or mirrors images, the records have {} "
+                                "dimension{}",
+                                choice.label, shape.size(), shape.size() == 1 ? "" : "s"));
+  }
+
+  // What an attack sees of a model, as jobs.
+  Observed observe(const AttackChoice& choice, const Release& release, int64_t model) {
+    const auto needs = choice.attack.component->needs();
+    Observed seen{release, pool_block(model), {}};
+    const auto add = [&](SignalsJob job) {
+      const auto place = std::pair{job.piece, job.transform.name()};
+      seen.signals[place] = add_signals(std::move(job));
+    };
+    add({"", release});
+    for (const auto& transform : needs.transforms)
+      add({"", release, Piece::candidates, transform, needs.signal > Needs::Signal::phi});
+    if (needs.population) add({"", release, Piece::population});
+    return seen;
   }
 
   Release release_of(const Cell& cell, const std::vector<Value>& specs,
@@ -110,7 +104,7 @@ class Planner {
     const auto chain = build_chain(specs, problems_);
     const auto stream =
         Stream(static_cast<uint64_t>(cell.seed)).at("model", static_cast<uint64_t>(index));
-    const auto count = members.defined() ? members.size(0) : train_size(*deal);
+    const auto count = members.defined() ? members.size(0) : train_size(*deal, index);
     std::vector<std::vector<std::string>> first;
     std::vector<std::string> after;
     for (const auto& link : chain.links()) {
@@ -121,29 +115,34 @@ class Planner {
       }
     }
     const auto schedule = schedule_for(chain, *cell.schedule);
-    Sha256 digest;
-    digest.field("train").field(training_code()).field(deal->address).field(std::to_string(index));
-    digest.field(std::to_string(stream.seed()))
-        .field(cell.schedule_address)
-        .field(schedule->sampling)
-        .field(cell.model_address);
-    digest.field(chain_address(chain, false)).field(cell.device.str()).field(joined(after));
-    digest.field(cell.data.preparation.text());
+    Recipe recipe("train");
+    add_training_code(recipe);
+    recipe.add("data", deal->records).add("split", deal->split);
+    recipe.add("seed", std::to_string(cell.seed)).add("model number", std::to_string(index));
+    recipe.add("model", cell.model).add("model source", cell.model_source);
+    recipe.keys("model.", cell.model_address).keys("train.", cell.schedule_address);
+    recipe.add("train.sampling", schedule->sampling).add("device", cell.device.str());
+    recipe.add("preparation", cell.data.preparation.text());
+    add_chain(recipe, chain, false);
+    if (!after.empty()) recipe.add("trained before", joined(after));
     const bool given = index == 0 && !cell.target.weights.empty() && !members.defined();
     if (given) {
-      digest.field(cell.target.digest);
+      recipe.add("weights", cell.target.digest);
       if (chain.overrides("state") || chain.overrides("data") || chain.overrides("first"))
         problems_.add(cell.target.mark,
                       "target.weights cannot stand for a defense with state or data of its own");
     }
-    if (members.defined()) digest.field(Dataset{members, members, 0}.digest());
-    const auto address = digest.hex();
+    if (members.defined()) recipe.add("members", Dataset{members, members, 0}.digest());
+    const auto address = recipe.address();
     if (plan_.trainings.contains(address)) return address;
+    const auto title = fmt::format(
+        "{} of {}", index == cell.target_model ? "target" : fmt::format("shadow {}", index),
+        cell.id);
     plan_.trainings.emplace(address, TrainJob{address,
+                                              title,
                                               deal,
                                               index,
                                               schedule,
-                                              cell.schedule_keys,
                                               cell.model_spec,
                                               specs,
                                               stream,
@@ -155,9 +154,7 @@ class Planner {
                                               cell.data.preparation,
                                               given ? cell.target.weights : ""});
     if (given && problems_.empty()) try_weights(plan_.trainings.at(address), cell.target.mark);
-    const auto what = index == 0 ? "target" : fmt::format("shadow {}", index);
-    plan_.jobs.push_back({Job::Kind::train, address, after,
-                          fmt::format("train {} of {}", what, cell.id),
+    plan_.jobs.push_back({Job::Kind::train, address, after, "train " + title, recipe,
                           static_cast<double>(count * cell.schedule->epochs)});
     return address;
   }
@@ -181,78 +178,94 @@ class Planner {
     return schedule;
   }
 
-  static int64_t train_size(const Deal& deal) {
-    const auto& partition = deal.partition;
-    return partition.protocol == "pool" ? partition.pool.size(0) / 2
-                                        : partition.target_train.size(0);
+  static int64_t train_size(const Deal& deal, int64_t index) {
+    return view(deal.data, deal.partition, index, deal.stream).split.train.size();
   }
 
-  std::string add_signals(const Release& release) {
+  std::string add_signals(SignalsJob job) {
+    const auto& release = job.release;
     const auto chain = build_chain(release.chain, problems_);
-    const auto address = Sha256()
-                             .field("signals")
-                             .field(privacy_code())
-                             .field(release.train)
-                             .field(std::to_string(release.epoch))
-                             .field(chain_address(chain, true))
-                             .hex();
-    if (plan_.signals.emplace(address, SignalsJob{address, release}).second)
-      plan_.jobs.push_back({Job::Kind::signals, address, {release.train}, "query", 1});
-    return address;
+    Recipe recipe("signals");
+    add_privacy_code(recipe);
+    recipe.add("train", release.train).add("epoch", std::to_string(release.epoch));
+    add_chain(recipe, chain, true);
+    std::string about;
+    if (job.piece == Piece::population) about = " about the population";
+    if (!job.transform.identity()) about = fmt::format(" ({})", job.transform.name());
+    if (!about.empty()) recipe.add("asked", about).add("keeps", job.whole ? "all" : "columns");
+    job.address = recipe.address();
+    const auto [found, fresh] = plan_.signals.emplace(job.address, job);
+    if (fresh)
+      plan_.jobs.push_back({Job::Kind::signals,
+                            job.address,
+                            {release.train},
+                            "query " + plan_.trainings.at(release.train).title + about,
+                            recipe,
+                            0});
+    return found->first;
   }
 
-  std::string add_attack(const AttackChoice& choice, const std::string& target,
-                         const std::vector<std::string>& shadows, const Cell& cell) {
-    Sha256 digest;
-    digest.field("attack").field(privacy_code()).field(choice.attack.about->name);
-    digest.field(choice.attack.about->digest()).field(choice.attack.reading->address(true));
-    digest.field(choice.per_class ? "per_class" : "global").field(target).field(joined(shadows));
-    const auto stream =
-        Stream(static_cast<uint64_t>(cell.seed)).at("attack/" + choice.attack.about->name);
-    digest.field(std::to_string(stream.seed()));
-    const auto address = digest.hex();
-    if (plan_.attacks
-            .emplace(address,
-                     AttackJob{address, target, shadows, choice.attack, choice.per_class, stream})
-            .second) {
-      auto after = shadows;
-      after.push_back(target);
+  std::string add_attack(AttackJob job, const AttackChoice& choice, const Cell& cell) {
+    Recipe recipe("attack");
+    add_privacy_code(recipe);
+    recipe.component("attack", *choice.attack.about, *choice.attack.reading, true);
+    recipe.add("thresholds", choice.per_class() ? "per class" : "global");
+    recipe.add("seed", std::to_string(cell.seed));
+    std::vector<std::string> after;
+    const auto add = [&](const std::string& role, const Observed& model) {
+      for (const auto& [place, address] : model.signals) {
+        recipe.add(place == std::pair{Piece::candidates, Transform{}.name()}
+                       ? role
+                       : fmt::format("{}, {}{}", role, place.second,
+                                     place.first == Piece::population ? ", population" : ""),
+                   address);
+        after.push_back(address);
+      }
+    };
+    add("target", job.target);
+    for (size_t i = 0; i < job.shadows.size(); ++i)
+      add(fmt::format("shadow {:05}", i + 1), job.shadows[i]);
+    job.address = recipe.address();
+    const auto address = job.address;
+    if (plan_.attacks.emplace(address, std::move(job)).second)
       plan_.jobs.push_back({Job::Kind::attack, address, after,
-                            fmt::format("attack {} on {}", choice.label, cell.id), 1});
-    }
+                            fmt::format("attack {} on {}", choice.label, cell.id), recipe, 0});
     return address;
   }
 
-  void add_measure(const Value& spec, const Release& target, CellJobs& jobs) {
+  void add_measure(const Value& spec, const Release& target, const Cell& cell, CellJobs& jobs) {
     const auto built = build(MeasureRegistry::instance(), "measure", spec, problems_, {});
-    const auto code = Sha256()
-                          .field("measure")
-                          .field(privacy_code())
-                          .field(built.about->name)
-                          .field(built.about->digest())
-                          .field(built.reading->address(true))
-                          .hex();
+    const auto recipe_of = [&](const char* when, const char* what, const std::string& address) {
+      Recipe recipe("measure");
+      add_privacy_code(recipe);
+      recipe.component("measure", *built.about, *built.reading, true);
+      return recipe.add("when", when).add(what, address);
+    };
     if (built.about->has_hook("step") || built.about->has_hook("epoch")) {
-      const auto address = Sha256().field(code).field("watch").field(target.train).hex();
+      const auto address = recipe_of("while training", "train", target.train).address();
       auto& watched = plan_.trainings.at(target.train).measures;
       const auto same = [&](const auto& each) { return each.first == address; };
       if (std::none_of(watched.begin(), watched.end(), same)) watched.emplace_back(address, spec);
       jobs.watched.emplace_back(built.about->name, address);
     }
     if (!built.about->has_hook("trained")) return;
-    const auto signals = add_signals(target);
-    const auto address = Sha256().field(code).field("trained").field(signals).hex();
+    const auto signals = add_signals({"", target});
+    const auto recipe = recipe_of("trained", "released", signals);
+    const auto address = recipe.address();
     jobs.measures.emplace_back(built.about->name, address);
     if (plan_.measures.emplace(address, MeasureJob{address, target, spec}).second)
-      plan_.jobs.push_back(
-          {Job::Kind::measure, address, {target.train}, "measure " + built.about->name, 1});
+      plan_.jobs.push_back({Job::Kind::measure,
+                            address,
+                            {target.train},
+                            fmt::format("measure {} of {}", built.about->name, cell.id),
+                            recipe,
+                            0});
   }
 
   const Experiment& experiment_;
   Problems problems_;
   Plan plan_;
-  std::map<std::string, Loaded> loaded_;
-  std::map<std::string, std::shared_ptr<const Deal>> deals_;
+  Dealer dealer_{problems_};
 };
 
 }  // namespace
@@ -262,18 +275,23 @@ const char* Job::folder() const {
   return folders[static_cast<size_t>(kind)];
 }
 
-bool Plan::stored(const Job& job, const Store& store) const {
-  if (!store.has(job.folder(), job.address)) return false;
-  if (job.kind != Job::Kind::train) return true;
+std::vector<std::pair<std::string, std::string>> Plan::made_by(const Job& job) const {
+  std::vector<std::pair<std::string, std::string>> made{{job.folder(), job.address}};
+  if (job.kind != Job::Kind::train) return made;
   const auto& training = trainings.at(job.address);
   auto wanted = training.snapshots;
   wanted.insert(training.schedule->epochs);
-  const bool snapshots = std::all_of(wanted.begin(), wanted.end(), [&](int64_t epoch) {
-    return store.has("snapshot", snapshot_address(job.address, epoch));
-  });
-  return snapshots &&
-         std::all_of(training.measures.begin(), training.measures.end(),
-                     [&](const auto& each) { return store.has("measure", each.first); });
+  for (const auto epoch : wanted)
+    made.emplace_back("snapshot", snapshot_address(job.address, epoch));
+  for (const auto& [address, spec] : training.measures) made.emplace_back("measure", address);
+  return made;
+}
+
+bool Plan::stored(const Job& job, const Store& store) const {
+  if (!store.has(job.folder(), job.address)) return false;
+  const auto made = made_by(job);
+  return std::all_of(made.begin(), made.end(),
+                     [&](const auto& each) { return store.has(each.first, each.second); });
 }
 
 Plan make_plan(const Experiment& experiment) { return Planner(experiment).run(); }

@@ -6,27 +6,19 @@
 #include <string>
 #include <vector>
 
-#include "framework/runs/experiment.h"
+#include "framework/runs/dealer.h"
+#include "framework/runs/recipe.h"
 #include "framework/runs/store.h"
 
 namespace imprint {
 
-/// Records loaded and dealt out, shared by all jobs of a run.
-struct Deal {
-  Dataset data;
-  Partition partition;
-  Stream stream;        ///< of the split
-  std::string split;    ///< digest of who gets which record
-  std::string address;  ///< of the records and the split
-};
-
 /// One training: a target or a shadow. Cells that need the same one share it.
 struct TrainJob {
   std::string address;
+  std::string title;  ///< "target of <cell>"
   std::shared_ptr<const Deal> deal;
   int64_t index = 0;  ///< 0: the target, else the shadow's number
   std::shared_ptr<const Schedule> schedule;
-  Value schedule_keys;  ///< the same, as written out
   Value model_spec;
   std::vector<Value> chain;
   Stream stream;
@@ -46,16 +38,27 @@ struct Release {
   std::vector<Value> chain;
 };
 
-/// Asks a released model about the candidates of model `index`.
+/// Asks a released model about a piece of its records, each changed by `transform` before.
 struct SignalsJob {
   std::string address;
   Release release;
+  Piece piece = Piece::candidates;
+  Transform transform = {};
+  bool whole = true;  ///< keeps the whole answers, not only one number per record
+};
+
+/// A model as an attack meets it: the addresses of its answers, by piece and transform.
+struct Observed {
+  Release release;
+  int64_t block = 0;
+  std::map<std::pair<Piece, std::string>, std::string> signals;
 };
 
 /// Runs one attack on the answers of a target and its shadows.
 struct AttackJob {
-  std::string address, target;
-  std::vector<std::string> shadows;
+  std::string address;
+  Observed target;
+  std::vector<Observed> shadows;
   Built<Attack> attack;
   bool per_class = true;
   Stream stream;
@@ -75,7 +78,8 @@ struct Job {
   std::string address;
   std::vector<std::string> after;  ///< addresses
   std::string title;
-  double work = 0;  ///< in records times epochs; small for everything but trainings
+  Recipe recipe;    ///< what its address is made of
+  double work = 0;  ///< roughly: a training's records times epochs
 
   const char* folder() const;  ///< in the store
 };
@@ -99,6 +103,8 @@ struct Plan {
   std::map<std::string, MeasureJob> measures;
   std::vector<CellJobs> cells;  ///< parallel to the experiment's
 
+  /// The entries of the store that a job makes, its own first: kind and address.
+  std::vector<std::pair<std::string, std::string>> made_by(const Job& job) const;
   /// Whether everything a job makes is in the store.
   bool stored(const Job& job, const Store& store) const;
 };

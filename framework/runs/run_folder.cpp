@@ -36,8 +36,7 @@ std::optional<RunFolder> unfinished(const fs::path& parent, const std::string& h
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(parent, none)) {
     const auto name = entry.path().filename().string();
-    if (name.ends_with("-" + hash) && !fs::exists(entry.path() / finished_mark))
-      found.push_back(entry.path());
+    if (name.ends_with("-" + hash) && !is_finished(entry.path())) found.push_back(entry.path());
   }
   std::sort(found.rbegin(), found.rend());
   for (const auto& folder : found)
@@ -77,10 +76,18 @@ RunFolder open_run_folder(const fs::path& out, const std::string& name, const Va
   auto folder = unfinished(out / name, hash);
   if (!folder) folder.emplace(fresh(out / name, hash));
   fs::create_directories(folder->path / "records");
+  sweep_folder(folder->path);
+  sweep_folder(folder->path / "records");
   link_latest(out, folder->path);
   return std::move(*folder);
 }
 
 void finish_run_folder(const fs::path& folder) { write_file(folder / finished_mark, ""); }
+
+bool is_finished(const fs::path& folder) { return fs::exists(folder / finished_mark); }
+
+bool is_open_elsewhere(const fs::path& folder) {
+  return fs::exists(folder / lock_file) && !FileLock::attempt(folder / lock_file, false);
+}
 
 }  // namespace imprint

@@ -22,5 +22,9 @@ RunFolder open_run_folder(const std::filesystem::path& out, const std::string& n
 
 /// Marks a run as complete, so that the same command starts a new one.
 void finish_run_folder(const std::filesystem::path& folder);
+bool is_finished(const std::filesystem::path& folder);
+
+/// Whether an `imprint run` on this machine is writing the folder.
+bool is_open_elsewhere(const std::filesystem::path& folder);
 
 }  // namespace imprint

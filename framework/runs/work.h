@@ -6,15 +6,15 @@
 
 namespace imprint {
 
-/// Does one job and puts its result into the store. `on_epoch` hears of every recorded epoch of a
-/// training. Throws whatever goes wrong; nothing half-done remains.
-void do_job(const Plan& plan, const Job& job, const Store& store,
-            const std::function<void(const EpochRow&)>& on_epoch);
+/// What a job tells while it goes on.
+struct JobEvents {
+  std::function<void(const EpochRow&)> epoch;    ///< every recorded epoch of a training
+  std::function<void(const std::string&)> note;  ///< a damaged checkpoint that was set aside
+};
 
-/// The model of a training that is in the store, as it is released.
-std::shared_ptr<Model> released_model(const Plan& plan, const Release& release, const Store& store);
-
-/// Throws ConfigError when the weights given for a target do not fit its model.
-void check_weights(const TrainJob& training);
+/// Does one job and puts its result into the store. Throws whatever goes wrong; nothing half-done
+/// remains. Throws Interrupted from within a training when this process was asked to leave: then
+/// its checkpoint is in the store. Throws DamagedEntry when what it needs cannot be trusted.
+void do_job(const Plan& plan, const Job& job, const Store& store, const JobEvents& events);
 
 }  // namespace imprint

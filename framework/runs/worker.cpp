@@ -5,47 +5,83 @@
 #include <fstream>
 #include <thread>
 
-#include "framework/runs/history.h"
+#include "framework/runs/interruption.h"
+#include "framework/runs/progress.h"
+#include "framework/runs/timetable.h"
 
 namespace imprint {
 namespace {
 
 namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
 
-// One line per event, appended with one write, so that the reader never sees half a line for long.
-class ProgressFile {
- public:
-  explicit ProgressFile(const fs::path& file) : stream_(file, std::ios::app) {}
-  void put(const nlohmann::json& json) { stream_ << json.dump() + "\n" << std::flush; }
+constexpr int most_repairs = 3;
 
- private:
-  std::ofstream stream_;
-};
+// LibTorch appends a stack trace after the first line; the user needs the sentence.
+std::string first_sentence(const std::string& message) {
+  return message.substr(0, message.find('\n'));
+}
 
 // Takes jobs until none is left that it could do.
 class Worker {
  public:
-  Worker(const Plan& plan, const Store& store, const fs::path& folder, size_t number)
+  Worker(const Plan& plan, const Store& store, const WorkerTask& task)
       : plan_(plan),
         store_(store),
-        failures_(folder / "failed"),
-        file_(folder / fmt::format("{}.jsonl", number)) {
-    for (const auto& job : plan.jobs) {
-      jobs_[job.address] = &job;
-      open_.push_back(&job);
-    }
+        task_(task),
+        failures_(task.folder / "failed"),
+        file_(task.folder, task.number),
+        order_(working_order(plan)) {
+    for (const auto& job : plan.jobs) jobs_[job.address] = &job;
   }
 
-  void run() {
+  int run() {
+    bury();
+    open_ = order_;
     while (true) {
+      if (asked_to_leave() > 0) return worker_left;
       std::erase_if(open_, [&](const Job* job) { return fate(job->address) != Fate::open; });
-      if (open_.empty()) return;
-      if (!take_one()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      if (open_.empty()) return worker_done;
+      try {
+        if (!take_one()) wait();
+      } catch (const Interrupted&) {
+        return worker_left;
+      }
     }
   }
 
  private:
   enum class Fate { open, done, failed };
+
+  // Looking costs some microseconds per job: with thousands of them, look less often.
+  void wait() const {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10) +
+                                std::chrono::microseconds(20 * open_.size()));
+  }
+
+  // A worker that died left its file at the job that it was doing. A job that ends worker after
+  // worker has failed.
+  void bury() {
+    if (task_.death.empty()) return;
+    std::string last;
+    Follower(task_.folder).poll([&](const Progress& each) {
+      if (each.worker != task_.number) return;
+      const bool busy = each.kind == Progress::Kind::started || each.kind == Progress::Kind::epoch;
+      if (each.kind != Progress::Kind::note) last = busy ? each.address : "";
+    });
+    if (last.empty() || !jobs_.contains(last) || fate(last) != Fate::open) return;
+    fs::create_directories(task_.folder / "deaths");
+    const auto deaths = task_.folder / "deaths" / last;
+    std::ofstream(deaths, std::ios::app) << task_.death << "\n";
+    std::ifstream lines(deaths);
+    std::string line;
+    size_t count = 0;
+    while (std::getline(lines, line)) ++count;
+    if (count >= task_.most_deaths)
+      fail(*jobs_.at(last), task_.death + fmt::format(", {} times", count));
+    else
+      file_.put({Progress::Kind::left, task_.number, last});
+  }
 
   // What became of a job; done and failed are final. One that needs a failed job has failed too.
   Fate fate(const std::string& address) {
@@ -78,35 +114,68 @@ class Worker {
   }
 
   void attempt(const Job& job) {
-    file_.put({{"kind", "started"}, {"job", job.address}});
+    const auto start = Clock::now();
+    file_.put({Progress::Kind::started, task_.number, job.address});
+    const JobEvents events{[&](const EpochRow& row) {
+                             file_.put({Progress::Kind::epoch, task_.number, job.address, row});
+                           },
+                           [&](const std::string& message) { note(job, message); }};
     try {
-      do_job(plan_, job, store_, [&](const EpochRow& row) {
-        file_.put({{"kind", "epoch"}, {"job", job.address}, {"row", to_json(row)}});
-      });
-      file_.put({{"kind", "done"}, {"job", job.address}});
+      do_job(plan_, job, store_, events);
+      Progress done{Progress::Kind::done, task_.number, job.address};
+      done.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+      file_.put(done);
+    } catch (const Interrupted&) {
+      file_.put({Progress::Kind::left, task_.number, job.address});
+      throw;
+    } catch (const StorageError&) {
+      throw;
+    } catch (const DamagedEntry& damaged) {
+      repair(job, damaged);
     } catch (const std::exception& error) {
-      // LibTorch appends a stack trace after the first line; the user needs the sentence.
-      const std::string message = error.what();
-      file_.put({{"kind", "failed"},
-                 {"job", job.address},
-                 {"message", message.substr(0, message.find('\n'))}});
-      write_file(failures_ / job.address, message);
+      fail(job, error.what());
     }
+  }
+
+  // What cannot be trusted is set aside, and so becomes a job to be done again.
+  void repair(const Job& job, const DamagedEntry& damaged) {
+    if (++repairs_[damaged.address] > most_repairs) return fail(job, damaged.what());
+    store_.set_aside(damaged.kind, damaged.address);
+    note(job, damaged.what());
+    file_.put({Progress::Kind::left, task_.number, job.address});
+    known_.clear();
+    open_ = order_;
+  }
+
+  void note(const Job& job, const std::string& damaged) {
+    file_.put({Progress::Kind::note,
+               task_.number,
+               job.address,
+               {},
+               fmt::format("damaged in the store, set aside and computed again: {}", damaged)});
+  }
+
+  void fail(const Job& job, const std::string& message) {
+    write_file(failures_ / job.address,
+               fmt::format("{}\n\n{}\n\n{}", job.title, message, job.recipe.to_yaml()));
+    file_.put({Progress::Kind::failed, task_.number, job.address, {}, first_sentence(message)});
   }
 
   const Plan& plan_;
   const Store& store_;
+  const WorkerTask& task_;
   fs::path failures_;
   ProgressFile file_;
   std::map<std::string, const Job*> jobs_;
-  std::vector<const Job*> open_;
+  std::vector<const Job*> order_, open_;
   std::map<std::string, Fate> known_;
+  std::map<std::string, int> repairs_;
 };
 
 }  // namespace
 
-void work_through(const Plan& plan, const Store& store, const fs::path& folder, size_t number) {
-  Worker(plan, store, folder, number).run();
+int work_through(const Plan& plan, const Store& store, const WorkerTask& task) {
+  return Worker(plan, store, task).run();
 }
 
 }  // namespace imprint

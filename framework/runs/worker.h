@@ -6,10 +6,22 @@
 
 namespace imprint {
 
-/// Takes jobs of a plan, one after the other, until none is left that could be done. Leaves those
-/// that another worker holds, and those that need a failed one. Writes what it does to
-/// `<folder>/<number>.jsonl`, and the message of each failed job to `<folder>/failed/<address>`.
-void work_through(const Plan& plan, const Store& store, const std::filesystem::path& folder,
-                  size_t number);
+/// Exit codes of a worker process.
+constexpr int worker_done = 0, worker_stuck = 74, worker_left = 75;
+
+/// How a worker is told to work.
+struct WorkerTask {
+  std::filesystem::path folder;  ///< of progress files
+  size_t number = 0;             ///< among the workers of the run
+  std::string death = {};        ///< how the worker before it with this number ended; empty: well
+  size_t most_deaths = 2;        ///< a job that ends so many workers has failed
+};
+
+/// Takes jobs of a plan, one after the other, until none is left that could be done, or until this
+/// process is asked to leave. Leaves those that another worker holds, and those that need a failed
+/// one. Writes what it does to `<folder>/<number>.jsonl`, and the message and the configuration of
+/// each failed job to `<folder>/failed/<address>`. Returns the exit code. Throws StorageError when
+/// nothing can be written any more.
+int work_through(const Plan& plan, const Store& store, const WorkerTask& task);
 
 }  // namespace imprint
