@@ -14,11 +14,12 @@ class Confidence final : public Attack {
                  .doc("max: the largest probability; true: that of the true class")
                  .get() == "max") {}
 
-  Needs needs() const override { return {}; }
+  Needs needs() const override {
+    return {.signal = max_ ? Needs::Signal::log_p : Needs::Signal::phi};
+  }
 
   Findings run(const Scene& scene) override {
-    const auto log_p = scene.log_p();
-    return {max_ ? log_p.amax(1) : true_log_p(log_p, scene.y()), {}, {}};
+    return {max_ ? scene.log_p().amax(1) : scene.true_log_p()};
   }
 
  private:

@@ -9,13 +9,11 @@ class Correctness final : public Attack {
  public:
   explicit Correctness(Keys) {}
 
-  Needs needs() const override {
-    return {.signal = Needs::Signal::label, .shadows = false, .decides = true};
-  }
+  Needs needs() const override { return {.signal = Needs::Signal::label, .decides = true}; }
 
   Findings run(const Scene& scene) override {
     const auto right = scene.label().eq(scene.y());
-    return {right.to(torch::kDouble), right, {}};
+    return {right.to(torch::kDouble), right};
   }
 };
 

@@ -10,7 +10,7 @@ class Entropy final : public Attack {
 
   Needs needs() const override { return {}; }
 
-  Findings run(const Scene& scene) override { return {-entropy_of(scene.log_p()), {}, {}}; }
+  Findings run(const Scene& scene) override { return {-entropy_of(scene.log_p())}; }
 };
 
 IMPRINT_ATTACK(Entropy, "entropy", "the lower the prediction's entropy, the more likely a member",

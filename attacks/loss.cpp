@@ -9,11 +9,9 @@ class Loss final : public Attack {
  public:
   explicit Loss(Keys) {}
 
-  Needs needs() const override { return {}; }
+  Needs needs() const override { return {.signal = Needs::Signal::phi}; }
 
-  Findings run(const Scene& scene) override {
-    return {true_log_p(scene.log_p(), scene.y()), {}, {}};
-  }
+  Findings run(const Scene& scene) override { return {scene.true_log_p()}; }
 };
 
 IMPRINT_ATTACK(Loss, "loss", "the lower its loss, the more likely a record is a member",

@@ -12,7 +12,7 @@ class ModifiedEntropy final : public Attack {
   Needs needs() const override { return {}; }
 
   Findings run(const Scene& scene) override {
-    return {-modified_entropy_of(scene.log_p(), scene.y()), {}, {}};
+    return {-modified_entropy_of(scene.log_p(), scene.y())};
   }
 };
 

@@ -7,30 +7,32 @@
 namespace imprint {
 namespace {
 
-double fitted(const Tensor& scores, const Tensor& member) {
-  const auto s = scores.contiguous();
-  const auto m = member.to(torch::kUInt8).contiguous();
-  return best_threshold({s.const_data_ptr<double>(), static_cast<size_t>(s.numel())},
-                        {m.const_data_ptr<uint8_t>(), static_cast<size_t>(m.numel())});
+template <class T>
+std::span<const T> values_of(const Tensor& tensor) {
+  return {tensor.const_data_ptr<T>(), static_cast<size_t>(tensor.numel())};
 }
 
-// [classes] thresholds; a class without members or without non-members uses the one for all.
-Tensor thresholds(const Tensor& scores, const Tensor& member, const Tensor& y, int64_t classes,
+// [classes] the thresholds that would have been best on the model practised on.
+Tensor thresholds(const Findings& practised, const Tensor& member, const Tensor& y, int64_t classes,
                   bool per_class) {
-  auto all = torch::full({classes}, fitted(scores, member), torch::kDouble);
-  for (int64_t k = 0; per_class && k < classes; ++k) {
-    const auto rows = y.eq(k).nonzero().squeeze(1);
-    const auto m = member.index_select(0, rows);
-    if (rows.numel() > 0 && m.any().item<bool>() && !m.all().item<bool>())
-      all[k] = fitted(scores.index_select(0, rows), m);
-  }
-  return all;
+  const auto scores = practised.scores.masked_select(practised.scored);
+  const auto flags = member.masked_select(practised.scored).to(torch::kUInt8);
+  if (!per_class)
+    return torch::full({classes},
+                       best_threshold(values_of<double>(scores), values_of<uint8_t>(flags)),
+                       torch::kDouble);
+  const auto labels = y.masked_select(practised.scored);
+  return torch::tensor(class_thresholds(values_of<double>(scores), values_of<uint8_t>(flags),
+                                        values_of<int64_t>(labels), classes),
+                       torch::kDouble);
 }
 
 Findings checked(Findings findings, const Scene& scene) {
   TORCH_CHECK(findings.scores.dim() == 1 && findings.scores.size(0) == scene.size(),
               "an attack must give one score per candidate");
-  findings.scores = findings.scores.to(torch::kDouble);
+  if (!findings.scored.defined()) findings.scored = torch::ones({scene.size()}, torch::kBool);
+  findings.scores =
+      findings.scores.to(torch::kDouble).masked_fill(findings.scored.logical_not(), 0).contiguous();
   TORCH_CHECK(!findings.scores.isnan().any().item<bool>(),
               "an attack gave a score that is not a number; has the training diverged?");
   return findings;
@@ -44,17 +46,29 @@ AttackRegistry& AttackRegistry::instance() {
   return registry;
 }
 
-Findings run_attack(Attack& attack, const Scene& scene, bool per_class) {
+Findings run_without_shadow(Attack& attack, const Scene& scene) {
   auto findings = checked(attack.run(scene), scene);
-  const Rehearsal rehearsal(scene);
+  if (findings.decisions.defined()) findings.decisions = findings.decisions & findings.scored;
+  return findings;
+}
+
+Findings run_attack(Attack& attack, const Scene& scene, bool per_class) {
+  auto findings = run_without_shadow(attack, scene);
   if (findings.decisions.defined()) return findings;
-  TORCH_CHECK(rehearsal.possible(),
-              "an attack without decisions of its own needs a shadow to fit its threshold on");
-  const auto practice = rehearsal.scene();
-  const auto practised = checked(attack.run(practice), practice);
-  const auto limits =
-      thresholds(practised.scores, rehearsal.member(), practice.y(), scene.classes(), per_class);
-  findings.decisions = findings.scores >= limits.index_select(0, scene.y());
+  const Rehearsal rehearsal(scene);
+  if (rehearsal.possible()) {
+    const auto practice = rehearsal.scene();
+    auto practised = checked(attack.run(practice), practice);
+    practised.scored = practised.scored & rehearsal.natural();
+    const auto limits =
+        thresholds(practised, rehearsal.member(), practice.y(), scene.classes(), per_class);
+    findings.decisions = findings.scores >= limits.index_select(0, scene.y());
+  } else {
+    TORCH_CHECK(attack.needs().shadows == Needs::Shadows::pool,
+                "an attack without decisions of its own needs a shadow to fit its threshold on");
+    findings.decisions = findings.scores > findings.scores.masked_select(findings.scored).median();
+  }
+  findings.decisions = findings.decisions & findings.scored;
   return findings;
 }
 

@@ -1,10 +1,11 @@
 #include "framework/privacy/p1.h"
 
 #include <algorithm>
-#include <random>
+#include <map>
 #include <stdexcept>
-#include <unordered_map>
 #include <vector>
+
+#include "framework/privacy/dice.h"
 
 namespace imprint {
 namespace {
@@ -12,61 +13,92 @@ namespace {
 constexpr size_t kResamples = 1000;
 constexpr size_t kTail = 25;  // resamples in each 2.5 % tail
 
-/// Records that are resampled together, each a row of bits (one per attack, then `correct`). Few
+constexpr char kNo = 0, kYes = 1, kAbsent = 2;  // what an attack decided; not asked
+
+/// Records that are resampled together, each a row of answers (one per attack, then `correct`). Few
 /// rows differ, so a resample is held as the number of times each distinct row was drawn.
 class Stratum {
  public:
   using Counts = std::vector<int64_t>;
 
-  void add(const std::string& row) {
-    const auto [found, is_new] = known_.try_emplace(row, static_cast<uint32_t>(rows_.size()));
-    if (is_new) rows_.push_back(row);
-    row_of_.push_back(found->second);
-  }
+  void add(const std::string& row) { ++rows_[row]; }
 
-  int64_t size() const { return static_cast<int64_t>(row_of_.size()); }
-
-  Counts observed() const {
-    Counts counts(rows_.size());
-    for (const auto row : row_of_) ++counts[row];
-    return counts;
-  }
-
-  /// Draws as many records as there are, with replacement. The mapping from random bits to a record
-  /// is our own because std::uniform_int_distribution differs between standard libraries; its bias
-  /// of size / 2^32 is far below the bootstrap's own noise.
-  Counts resampled(std::mt19937_64& generator) const {
-    Counts counts(rows_.size());
-    const uint64_t n = row_of_.size();
-    uint64_t word = 0;
-    for (uint64_t i = 0; i < n; ++i, word >>= 32) {
-      if (i % 2 == 0) word = generator();
-      ++counts[row_of_[(word & 0xffffffff) * n >> 32]];
+  /// To be called after the last `add`.
+  void close() {
+    for (const auto& [row, count] : rows_) {
+      if (count >= kCommon) {
+        common_.push_back(table_.size());
+        in_common_ += count;
+      } else {
+        rare_.insert(rare_.end(), static_cast<size_t>(count), table_.size());
+      }
+      table_.push_back(row);
+      observed_.push_back(count);
     }
+  }
+
+  int64_t size() const { return in_common_ + static_cast<int64_t>(rare_.size()); }
+  const Counts& observed() const { return observed_; }
+
+  /// Draws as many records as there are, with replacement: common rows by how often each comes up,
+  /// rare ones record by record.
+  Counts resampled(Dice& dice) const {
+    Counts counts(table_.size());
+    int64_t draws = size(), records = size();
+    for (const auto row : common_) {
+      counts[row] = dice.binomial(draws, ratio(observed_[row], records));
+      draws -= counts[row];
+      records -= observed_[row];
+    }
+    for (; draws > 0; --draws) ++counts[rare_[dice.below(rare_.size())]];
     return counts;
   }
 
-  /// The number of ones in each column.
-  Counts sums(const Counts& counts) const {
-    Counts result(rows_.front().size());
-    for (size_t row = 0; row < rows_.size(); ++row) {
-      for (size_t column = 0; column < result.size(); ++column) {
-        result[column] += counts[row] * rows_[row][column];
+  /// In each column, how many records said yes, and how many said anything.
+  struct Sums {
+    Counts yes, all;
+  };
+  Sums sums(const Counts& counts) const {
+    const auto columns = table_.front().size();
+    Sums result{Counts(columns), Counts(columns)};
+    for (size_t row = 0; row < table_.size(); ++row) {
+      for (size_t column = 0; column < columns; ++column) {
+        const auto answer = table_[row][column];
+        result.yes[column] += answer == kYes ? counts[row] : 0;
+        result.all[column] += answer == kAbsent ? 0 : counts[row];
       }
     }
     return result;
   }
 
  private:
-  std::unordered_map<std::string, uint32_t> known_;
-  std::vector<std::string> rows_;
-  std::vector<uint32_t> row_of_;
+  static constexpr int64_t kCommon = 8;  // a binomial costs about as much as so many draws
+
+  std::map<std::string, int64_t> rows_;
+  std::vector<std::string> table_;  ///< distinct rows
+  Counts observed_;                 ///< of each
+  std::vector<size_t> common_;      ///< rows of many records
+  std::vector<size_t> rare_;        ///< the row of each other record
+  int64_t in_common_ = 0;           ///< records of common rows
 };
 
 /// The records of a cell. Paired test records are the last column of `non_members`, and `test` is
 /// empty.
 struct Strata {
   Stratum members, non_members, test;
+};
+
+/// A fraction of whole numbers, so that equally strong means equal. Without any record (a resample
+/// of few may miss them all) it is 0.
+struct Advantage {
+  int64_t gain = 0, of = 0;
+
+  double value() const { return of == 0 ? 0 : ratio(gain, of); }
+  bool operator>(const Advantage& other) const {
+    using Wide = __int128;
+    return static_cast<Wide>(gain) * std::max<int64_t>(other.of, 1) >
+           static_cast<Wide>(other.gain) * std::max<int64_t>(of, 1);
+  }
 };
 
 struct Outcome {
@@ -78,7 +110,7 @@ void check(std::span<const NamedDecisions> attacks, std::span<const uint8_t> mem
            std::span<const uint8_t> correct, bool paired) {
   const auto refuse = [](const std::string& why) { throw std::invalid_argument(why); };
   if (attacks.empty()) refuse("P1 needs at least one attack");
-  for (const auto& [attack, decisions] : attacks) {
+  for (const auto& [attack, decisions, scored] : attacks) {
     if (decisions.size() == member.size()) continue;
     refuse("attack " + attack + " has " + std::to_string(decisions.size()) + " decisions for " +
            std::to_string(member.size()) + " candidates");
@@ -103,16 +135,20 @@ Strata strata_of(std::span<const NamedDecisions> attacks, std::span<const uint8_
   size_t next_test = 0;
   for (size_t i = 0; i < member.size(); ++i) {
     std::string row;
-    for (const auto& attack : attacks) row += attack.decisions[i] != 0 ? '\1' : '\0';
+    for (const auto& [attack, decisions, scored] : attacks) {
+      const bool absent = !scored.empty() && scored[i] == 0;
+      row += absent ? kAbsent : decisions[i] != 0 ? kYes : kNo;
+    }
     if (member[i] != 0) {
       strata.members.add(row);
       continue;
     }
-    if (paired) row += correct[next_test++] != 0 ? '\1' : '\0';
+    if (paired) row += correct[next_test++] != 0 ? kYes : kNo;
     strata.non_members.add(row);
   }
-  if (paired) return strata;
-  for (const auto bit : correct) strata.test.add(std::string(1, bit != 0 ? '\1' : '\0'));
+  if (!paired)
+    for (const auto bit : correct) strata.test.add(std::string(1, bit != 0 ? kYes : kNo));
+  for (auto* stratum : {&strata.members, &strata.non_members, &strata.test}) stratum->close();
   return strata;
 }
 
@@ -122,17 +158,19 @@ Outcome outcome(const Strata& strata, size_t attacks, CountsOf counts_of) {
   const auto& [members, non_members, test] = strata;
   const auto hits = members.sums(counts_of(members));
   const auto false_alarms = non_members.sums(counts_of(non_members));
-  const double accuracy = test.size() == 0 ? ratio(false_alarms.back(), non_members.size())
-                                           : ratio(test.sums(counts_of(test)).back(), test.size());
-  // The advantage times both group sizes: whole numbers, so that equally strong means equal.
-  const auto gain = [&](size_t attack) {
-    return hits[attack] * non_members.size() - false_alarms[attack] * members.size();
-  };
+  const double accuracy = test.size() == 0
+                              ? ratio(false_alarms.yes.back(), non_members.size())
+                              : ratio(test.sums(counts_of(test)).yes.back(), test.size());
+  Advantage best;
   size_t strongest = 0;
-  for (size_t attack = 1; attack < attacks; ++attack) {
-    if (gain(attack) > gain(strongest)) strongest = attack;
+  for (size_t attack = 0; attack < attacks; ++attack) {
+    const auto m = hits.all[attack], n = false_alarms.all[attack];
+    const Advantage own{hits.yes[attack] * n - false_alarms.yes[attack] * m, m * n};
+    if (attack > 0 && !(own > best)) continue;
+    best = own;
+    strongest = attack;
   }
-  return {p1(accuracy, ratio(gain(strongest), members.size() * non_members.size())), strongest};
+  return {p1(accuracy, best.value()), strongest};
 }
 
 }  // namespace
@@ -150,8 +188,8 @@ CellP1 p1_cell(std::span<const NamedDecisions> attacks, std::span<const uint8_t>
   const auto [value, strongest] =
       outcome(strata, attacks.size(), [](const Stratum& stratum) { return stratum.observed(); });
 
-  std::mt19937_64 generator(seed);
-  const auto redraw = [&](const Stratum& stratum) { return stratum.resampled(generator); };
+  Dice dice(seed);
+  const auto redraw = [&](const Stratum& stratum) { return stratum.resampled(dice); };
   std::vector<double> resamples(kResamples);
   for (auto& resample : resamples) resample = outcome(strata, attacks.size(), redraw).p1;
   std::sort(resamples.begin(), resamples.end());

@@ -24,9 +24,11 @@ struct CellP1 {
 struct NamedDecisions {
   std::string attack;
   std::span<const uint8_t> decisions;
+  std::span<const uint8_t> scored = {};  ///< 1 for candidates that it attacked; empty: all
 };
 
-/// `member[i]` is 1 for members; both groups must be present, else std::invalid_argument.
+/// `member[i]` is 1 for members; both groups must be present, among those that each attack scored,
+/// else std::invalid_argument.
 /// `correct[i]` tells whether test record i is classified correctly. When `paired`, the test
 /// records are the non-members in the same order and are resampled together with them.
 ///

@@ -3,81 +3,114 @@
 #include <string>
 #include <vector>
 
-#include "framework/privacy/signals.h"
+#include "framework/data/stream.h"
+#include "framework/privacy/observation.h"
 
 namespace imprint {
 
 /// What an attacker has: the threat model. Printed beside every number.
 struct Needs {
-  enum class Signal { label, log_p, logits };
+  enum class Signal { label, phi, log_p, logits };
+  enum class Shadows { none, one, pool };
+  enum class Access { answers, queries, weights };
 
-  Signal signal = Signal::log_p;  ///< what a query returns to this attacker
-  bool shadows = false;           ///< shadow models whose members the attacker knows
-  bool decides = false;           ///< makes decisions itself; else a shadow gives the threshold
+  /// What a query returns to this attacker: the predicted class, beside it the true class's
+  /// probability, all probabilities, or the logits.
+  Signal signal = Signal::log_p;
+  std::vector<Transform> transforms = {};  ///< asked about beside each record itself
+  /// Shadow models whose members the attacker knows. `one`: any, with candidates of its own;
+  /// `pool`: as many as there are, which saw the target's own candidates or not (protocol pool).
+  Shadows shadows = Shadows::none;
+  bool population = false;  ///< answers about records that nobody trained on
+  bool records = false;     ///< looks at the records' features
+  /// Beyond answers about the candidates: asks about records of its own making, or sees inside.
+  Access access = Access::answers;
+  bool decides = false;        ///< makes decisions itself; else a shadow gives the threshold
+  bool one_threshold = false;  ///< scores mean the same in all classes, so one threshold will do
 
   /// "black box, probabilities; knows the true labels; no shadow model".
   std::string words() const;
 };
 
-/// One model's answers about candidates whose labels are known.
-struct Observation {
-  Answers answers;
-  Tensor y;       ///< [n]
-  Tensor member;  ///< bool [n]; undefined for the target
-};
-
-/// A shadow as the attacker knows it: its answers and who its members are.
-class Shadow {
+/// What an attacker sees of one model and one piece, as far as its Needs declare it. Asking for
+/// more is a broken contract and throws. Nothing is kept: hold on to what is used twice.
+class Seen {
  public:
-  Shadow(const Observation& observation, const Needs& needs) : seen_(observation), needs_(needs) {}
-  const Tensor& y() const { return seen_.y; }
-  const Tensor& member() const { return seen_.member; }
-  Tensor label() const;
-  Tensor log_p() const;
-  Tensor logits() const;
+  Seen(const Observation& model, Piece piece, const Needs& needs)
+      : model_(&model), piece_(piece), needs_(needs) {}
 
- private:
-  const Observation& seen_;
+  Tensor y() const { return picked(model_->y(piece_)); }     ///< true labels [n]
+  Tensor label(const Transform& transform = {}) const;       ///< predicted classes [n]
+  Tensor true_log_p(const Transform& transform = {}) const;  ///< log p_y [n] double
+  Tensor phi(const Transform& transform = {}) const;         ///< log p_y / (1 - p_y) [n] double
+  Tensor log_p(const Transform& transform = {}) const;       ///< [n, classes] double
+  Tensor logits(const Transform& transform = {}) const;      ///< [n, classes]
+  Records records() const;                                   ///< features of the n records
+  Seen population() const;  ///< the same model's answers about the population
+  int64_t classes() const { return model_->classes(); }
+
+ protected:
+  Tensor picked(const Tensor& column) const {
+    return rows_.defined() ? column.index_select(0, rows_) : column;
+  }
+  void check(const Transform& transform) const;
+  void check(Needs::Signal least) const;
+
+  const Observation* model_;
+  Piece piece_;
   Needs needs_;
+  Tensor rows_;  ///< which records are shown; undefined: all
 };
 
-/// All that an attack may look at: the target's answers about the candidates, and the shadows, as
-/// far as its Needs declare them. Asking for more is a broken contract and throws.
-class Scene {
+/// A shadow as the attacker knows it: what it answers and who its members are. Who learns from one
+/// shadow sees its natural candidates only; those of a pool are the target's, canaries included.
+class Shadow : public Seen {
+ public:
+  Shadow(const Observation& model, const Needs& needs);
+  Tensor member() const { return picked(model_->member()); }  ///< bool [n]
+};
+
+/// All that an attack may look at: the target's answers about the candidates, and the shadows.
+class Scene : public Seen {
  public:
   /// The observations must outlive the scene; the target's membership is never handed out.
   Scene(const Observation& target, std::vector<const Observation*> shadows, Needs needs,
         Stream stream);
 
-  int64_t size() const { return target_->y.size(0); }
-  int64_t classes() const { return target_->answers.log_p.size(1); }
-  const Tensor& y() const { return target_->y; }  ///< true labels of the candidates [n]
-  Tensor label() const;                           ///< predicted classes [n]
-  Tensor log_p() const;                           ///< [n, classes] double
-  Tensor logits() const;                          ///< [n, classes]
-  size_t shadows() const { return needs_.shadows ? shadows_.size() : 0; }
+  int64_t size() const { return y().size(0); }
+  size_t shadows() const;
   Shadow shadow(size_t i) const;
+  /// Answers labels [n] to records that the attacker made, as the model takes them; for attackers
+  /// with access to queries.
+  Tensor ask_labels(const Tensor& x) const;
+  /// The released model itself; for attackers with access to its weights.
+  Service& inside() const;
   const Stream& stream() const { return stream_; }
 
  private:
   friend class Rehearsal;
-  const Observation* target_;
+  Service& service() const;
+
   std::vector<const Observation*> shadows_;
-  Needs needs_;
   Stream stream_;
+  mutable std::shared_ptr<Service> service_;
 };
 
-/// The same scene with shadow 0 as the target and the others as its shadows: where an attacker
-/// practises. Only the framework, which fits thresholds, may ask who the members are.
+/// The same scene with a shadow as the target: where an attacker practises. An attacker with many
+/// shadows has those of other blocks left as shadows; one with a single shadow keeps it. Only the
+/// framework, which fits thresholds, may ask who the members are.
 class Rehearsal {
  public:
-  explicit Rehearsal(const Scene& scene) : scene_(scene) {}
-  bool possible() const { return !scene_.shadows_.empty(); }
+  explicit Rehearsal(const Scene& scene);
+  /// Whether there are shadows to practise on.
+  bool possible() const;
   Scene scene() const;
-  const Tensor& member() const { return scene_.shadows_.front()->member; }
+  Tensor member() const { return scene_.shadows_.front()->member(); }
+  Tensor natural() const { return scene_.shadows_.front()->natural(); }
 
  private:
   const Scene& scene_;
+  std::vector<const Observation*> left_;
 };
 
 }  // namespace imprint

@@ -174,13 +174,14 @@ Roc thinned(const Roc& curve, size_t points) {
 
 Score score(std::span<const double> scores, std::span<const uint8_t> decisions,
             std::span<const uint8_t> member) {
-  check_size("decisions", decisions.size(), member.size());
+  if (!decisions.empty()) check_size("decisions", decisions.size(), member.size());
   const auto ranking = rank(scores, member);
   int64_t hits = 0, false_alarms = 0;
-  for (size_t i = 0; i < member.size(); ++i) {
+  for (size_t i = 0; i < decisions.size(); ++i) {
     if (decisions[i] != 0) ++(member[i] != 0 ? hits : false_alarms);
   }
   Score result;
+  result.decided = !decisions.empty();
   const int64_t m = result.members = ranking.members;
   const int64_t n = result.non_members = ranking.non_members;
   result.tpr = result.recall = ratio(hits, m);
@@ -214,6 +215,33 @@ double best_threshold(std::span<const double> scores, std::span<const uint8_t> m
     best = tie.score;
   }
   return best;
+}
+
+std::vector<double> class_thresholds(std::span<const double> scores,
+                                     std::span<const uint8_t> member, std::span<const int64_t> y,
+                                     int64_t classes) {
+  check_size("labels", y.size(), member.size());
+  // Candidates in the order of their classes; class k is from starts[k] to starts[k + 1].
+  std::vector<size_t> starts(static_cast<size_t>(classes) + 1);
+  for (const auto label : y) ++starts[static_cast<size_t>(label) + 1];
+  for (size_t k = 1; k < starts.size(); ++k) starts[k] += starts[k - 1];
+  auto next = starts;
+  std::vector<double> sorted_scores(scores.size());
+  std::vector<uint8_t> sorted_member(scores.size());
+  for (size_t i = 0; i < scores.size(); ++i) {
+    const auto at = next[static_cast<size_t>(y[i])]++;
+    sorted_scores[at] = scores[i];
+    sorted_member[at] = member[i];
+  }
+  std::vector<double> thresholds(static_cast<size_t>(classes), best_threshold(scores, member));
+  for (size_t k = 0; k < thresholds.size(); ++k) {
+    const auto count = starts[k + 1] - starts[k];
+    const std::span<const uint8_t> members(sorted_member.data() + starts[k], count);
+    const auto inside = static_cast<size_t>(std::count(members.begin(), members.end(), 1));
+    if (inside == 0 || inside == count) continue;
+    thresholds[k] = best_threshold({sorted_scores.data() + starts[k], count}, members);
+  }
+  return thresholds;
 }
 
 }  // namespace imprint

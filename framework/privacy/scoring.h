@@ -40,6 +40,7 @@ struct Auc {
 /// `advantage_best` picks the threshold with the answers in hand and is therefore optimistic.
 struct Score {
   int64_t members = 0, non_members = 0;
+  bool decided = true;  ///< false: no decisions; void up to `advantage_interval`
   double tpr = 0, fpr = 0;
   double precision = 0;  ///< 0 when nothing is called a member
   double recall = 0;
@@ -67,12 +68,19 @@ Roc thinned(const Roc& curve, size_t points);
 /// The area under the curve. O(n log n).
 Auc auc(std::span<const double> scores, std::span<const uint8_t> member);
 
-/// Everything about one attack on one target; `decisions[i]` is 1 where the attack says member.
+/// Everything about one attack on one target; `decisions[i]` is 1 where the attack says member. An
+/// attack that makes no decisions gives none at all.
 Score score(std::span<const double> scores, std::span<const uint8_t> decisions,
             std::span<const uint8_t> member);
 
 /// The threshold t that maximises (mean(member >= t) + mean(non-member < t)) / 2 over the values
 /// seen; of equally good ones the largest. O(n log n).
 double best_threshold(std::span<const double> scores, std::span<const uint8_t> member);
+
+/// [classes] the best threshold of each class `y[i]`; a class without members or without
+/// non-members gets the one for all. `member[i]` is 0 or 1. O(n log n).
+std::vector<double> class_thresholds(std::span<const double> scores,
+                                     std::span<const uint8_t> member, std::span<const int64_t> y,
+                                     int64_t classes);
 
 }  // namespace imprint

@@ -26,6 +26,11 @@ Tensor content_seeds(const Records& x) {
   return torch::cat(seeds);
 }
 
+constexpr double most_log = 1e4;
+constexpr int64_t answer_block = 8192;  // a multiple of the batches that models are asked in
+
+Tensor zeros_of(torch::ScalarType type) { return torch::zeros({0}, type); }
+
 }  // namespace
 
 Tensor exact_log_softmax(const Tensor& logits) {
@@ -37,15 +42,50 @@ Tensor exact_log_softmax(const Tensor& logits) {
   return (z - top_z - excess).scatter(1, top, -excess);
 }
 
-Answers answers_from(const Tensor& logits, const Tensor& log_p) {
-  return {logits, log_p.defined() ? log_p.to(torch::kDouble) : exact_log_softmax(logits)};
+Tensor log_p_of(const Answers& answers) {
+  return answers.log_p.defined() ? answers.log_p.to(torch::kDouble)
+                                 : exact_log_softmax(answers.logits);
 }
 
-Answers ask(Model& model, const Chain& chain, const Records& x, torch::ScalarType type,
-            const torch::Device& device) {
-  const auto logits = queried_logits(model, chain, x, type, device);
-  if (!chain.overrides("output")) return answers_from(logits, {});
-  return {{}, chain.output(exact_log_softmax(logits), content_seeds(x))};
+Columns columns_of(const Answers& answers, const Tensor& y) {
+  const auto& values = answers.logits.defined() ? answers.logits : answers.log_p;
+  std::vector<Tensor> labels{zeros_of(torch::kLong)}, logs{zeros_of(torch::kDouble)},
+      odds{zeros_of(torch::kDouble)};
+  // A block at a time stays in the cache.
+  for (int64_t at = 0; at < values.size(0); at += answer_block) {
+    const auto z = values.slice(0, at, at + answer_block).to(torch::kDouble);
+    const auto label = y.slice(0, at, at + answer_block).unsqueeze(1);
+    const auto own = z.gather(1, label);
+    const auto rest =
+        z.scatter(1, label, -std::numeric_limits<double>::infinity()).logsumexp(1, true);
+    const auto phi = own.clamp(-most_log, most_log) - rest.clamp(-most_log, most_log);
+    labels.push_back(z.argmax(1));
+    odds.push_back(phi.squeeze(1));
+    // Of logits, log p_y = -log(1 + e^-phi).
+    const auto log_p = -((-phi).clamp_min(0) + (-phi.abs()).exp().log1p());
+    logs.push_back((answers.logits.defined() ? log_p : own.clamp_min(-most_log)).squeeze(1));
+  }
+  return {torch::cat(labels), torch::cat(logs), torch::cat(odds)};
+}
+
+Answers Service::ask(const Records& x, const Transform& transform) {
+  if (transform.identity()) return answered(x);
+  // As many records at a time as whole batches hold, so that the bits are those of all at once.
+  std::vector<Tensor> logits, log_p;
+  for (int64_t at = 0; at < x.size(); at += answer_block) {
+    const auto part = answered(transform(x.rows(at, std::min(at + answer_block, x.size()))));
+    logits.push_back(part.logits);
+    log_p.push_back(part.log_p);
+  }
+  if (logits.empty()) return answered(x);
+  return logits.front().defined() ? Answers{torch::cat(logits), {}}
+                                  : Answers{{}, torch::cat(log_p)};
+}
+
+Answers Service::answered(const Records& x) {
+  const auto logits = queried_logits(*model_, chain_, x, type_, device_);
+  if (!chain_.overrides("output")) return {logits, {}};
+  return {{}, chain_.output(exact_log_softmax(logits), content_seeds(x))};
 }
 
 Tensor true_log_p(const Tensor& log_p, const Tensor& y) {
