@@ -2,29 +2,16 @@
 
 #include <set>
 
-#include "framework/data/formats/npz.h"
+#include "framework/data/formats/images.h"
+#include "framework/reports/choices.h"
+#include "framework/reports/course.h"
+#include "framework/reports/exposure.h"
+#include "framework/reports/scored_cell.h"
 #include "framework/runs/history.h"
 #include "framework/runs/machine.h"
 
 namespace imprint {
 namespace {
-
-constexpr size_t roc_points = 200;
-
-std::vector<uint8_t> bytes_of(const Tensor& flags) {
-  const auto bytes = flags.to(torch::kUInt8).contiguous();
-  return {bytes.const_data_ptr<uint8_t>(), bytes.const_data_ptr<uint8_t>() + bytes.numel()};
-}
-
-std::vector<double> doubles_of(const Tensor& tensor) {
-  const auto values = tensor.to(torch::kDouble).contiguous();
-  return {values.const_data_ptr<double>(), values.const_data_ptr<double>() + values.numel()};
-}
-
-double share(const std::vector<uint8_t>& flags) {
-  const auto hits = std::count(flags.begin(), flags.end(), 1);
-  return flags.empty() ? 0 : static_cast<double>(hits) / static_cast<double>(flags.size());
-}
 
 bool complete(const CellJobs& jobs, const Store& store) {
   bool all = store.has("train", jobs.train) && store.has("signals", jobs.signals);
@@ -33,35 +20,7 @@ bool complete(const CellJobs& jobs, const Store& store) {
   return all;
 }
 
-void add_metrics(const std::string& component, const nlohmann::json& json, CellResult& result) {
-  for (const auto& metric : metrics_from(json))
-    if (!metric.epoch)
-      result.metrics.push_back(
-          {component + "." + metric.name, metric.value, metric.low, metric.high, metric.n});
-}
-
-// One attack of a cell with what the cell's P1 needs of it.
-struct Scored {
-  AttackResult result;
-  std::vector<uint8_t> decisions;
-};
-
-Scored scored(const AttackChoice& choice, const std::string& address,
-              const std::vector<uint8_t>& member, double test_accuracy, const Store& store) {
-  auto tensors = store.tensors("attack", address);
-  const auto scores = doubles_of(tensors.at("scores"));
-  Scored all;
-  all.decisions = bytes_of(tensors.at("decisions"));
-  all.result.attack = choice.label;
-  all.result.threat = choice.attack.component->needs().words();
-  all.result.score = score(scores, all.decisions, member);
-  all.result.p1 = p1(test_accuracy, all.result.score.advantage);
-  all.result.roc = thinned(roc(scores, member), roc_points);
-  return all;
-}
-
-CellResult cell_result(const Cell& cell, const CellJobs& jobs, const Store& store) {
-  CellResult result;
+void describe(const Cell& cell, CellResult& result) {
   result.id = cell.id;
   result.data = cell.data.source.about->name;
   result.model = cell.model;
@@ -69,40 +28,71 @@ CellResult cell_result(const Cell& cell, const CellJobs& jobs, const Store& stor
   result.label = cell.label;
   result.swept = cell.swept;
   result.seed = cell.seed;
-  auto signals = store.tensors("signals", jobs.signals);
-  const auto member = bytes_of(signals.at("member"));
-  const auto correct = bytes_of(signals.at("test_correct"));
-  const auto answers = answers_from(signals["logits"], signals["log_p"]);
-  const auto right = answers.log_p.argmax(1).eq(signals.at("y"));
-  result.train_accuracy = share(bytes_of(right.masked_select(signals.at("member"))));
-  result.test_accuracy = share(correct);
-  result.test_accuracy_interval = clopper_pearson(std::count(correct.begin(), correct.end(), 1),
-                                                  static_cast<int64_t>(correct.size()));
-  std::vector<Scored> attacks;
+  result.target = cell.target_model;
+}
+
+Candidates candidates_in(const Tensors& signals) {
+  return {signals.at("member"), signals.at("natural"), signals.at("tuning"), signals.at("record")};
+}
+
+std::vector<Attacked> stored_attacks(const Cell& cell, const CellJobs& jobs, const Store& store) {
+  std::vector<Attacked> attacks;
   for (size_t i = 0; i < cell.attacks.size(); ++i) {
-    attacks.push_back(
-        scored(cell.attacks[i], jobs.attacks[i], member, result.test_accuracy, store));
-    add_metrics(cell.attacks[i].label, store.json("attack", jobs.attacks[i], "metrics.json"),
-                result);
+    const auto& [label, attack, threshold, mark] = cell.attacks[i];
+    attacks.push_back({label, attack.component->needs().words(),
+                       store.tensors("attack", jobs.attacks[i]),
+                       metrics_from(store.json("attack", jobs.attacks[i], "metrics.json"))});
   }
-  std::vector<NamedDecisions> named;
-  for (const auto& attack : attacks) {
-    named.push_back({attack.result.attack, attack.decisions});
-    result.attacks.push_back(attack.result);
-  }
-  const bool paired = cell.data.protocol->name != "pool";
-  if (!named.empty())
-    result.p1_cell = p1_cell(named, member, correct, paired, static_cast<uint64_t>(cell.seed));
+  return attacks;
+}
+
+CellResult cell_result(const Cell& cell, const CellJobs& jobs, const AuditChoice& audit,
+                       const Store& store) {
+  const auto signals = store.tensors("signals", jobs.signals, "columns");
+  const Truth truth{.all = candidates_in(signals),
+                    .right = signals.at("label").eq(signals.at("y")),
+                    .test_right = signals.at("test_correct"),
+                    .paired = cell.data.protocol->name != "pool"};
+  auto result = scored_cell(truth, stored_attacks(cell, jobs, store), audit,
+                            static_cast<uint64_t>(cell.seed));
+  describe(cell, result);
+  result.course = course_of(jobs, store);
+  if (const auto share = share_to_converge(result.course))
+    result.metrics.push_back({"training.share_to_95", *share, {}, {}, {}});
   for (const auto& [name, address] : jobs.measures)
-    add_metrics(name, store.json("measure", address, "metrics.json"), result);
+    add_metrics(name, metrics_from(store.json("measure", address, "metrics.json")), result);
   return result;
+}
+
+// The pictures of exposed records, where records are images.
+void add_pictures(const Plan& plan, Results& results) {
+  if (plan.trainings.empty()) return;
+  const auto& x = plan.trainings.begin()->second.deal->data.x;
+  const auto& shape = x.shape();
+  if (shape.size() != 3 || (shape[0] != 1 && shape[0] != 3)) return;
+  for (const auto& exposure : results.exposures) {
+    for (const auto& each : exposure.most) {
+      if (results.pictures.contains(each.record)) continue;
+      auto image = x.rows(each.record, each.record + 1)[0];
+      if (image.scalar_type() != torch::kUInt8) image = (image.clamp(0, 1) * 255).to(torch::kUInt8);
+      results.pictures[each.record] = png_address(image);
+    }
+  }
+}
+
+void note_left_out(Results& results) {
+  for (const auto& cell : results.cells)
+    for (const auto& metric : cell.metrics)
+      if (metric.metric.ends_with(".shadows_left_out"))
+        results.notes.push_back(
+            fmt::format("{}: {} of the shadows gave no numbers and were left out ({}).", cell.id,
+                        metric.value, metric.metric.substr(0, metric.metric.find('.'))));
 }
 
 void note_machines(const Plan& plan, const Store& store, Results& results) {
   std::set<std::string> kinds;
   for (const auto& [address, training] : plan.trainings)
-    if (store.has("train", address))
-      kinds.insert(read_file(store.at("train", address) / "machine.txt"));
+    if (store.has("train", address)) kinds.insert(store.text("train", address, "machine.txt"));
   if (kinds.size() < 2) return;
   results.notes.push_back("Trained on different kinds of CPU, so last bits may differ: " +
                           joined({kinds.begin(), kinds.end()}, "; ") + ".");
@@ -120,7 +110,8 @@ Results assemble(const Experiment& experiment, const Plan& plan, const Store& st
   size_t missing = 0;
   for (size_t i = 0; i < experiment.cells.size(); ++i) {
     if (complete(plan.cells[i], store))
-      results.cells.push_back(cell_result(experiment.cells[i], plan.cells[i], store));
+      results.cells.push_back(
+          cell_result(experiment.cells[i], plan.cells[i], experiment.audit, store));
     else
       ++missing;
   }
@@ -128,6 +119,11 @@ Results assemble(const Experiment& experiment, const Plan& plan, const Store& st
     results.notes.push_back(fmt::format("{} of {} cells are missing: jobs failed or were not done.",
                                         missing, experiment.cells.size()));
   note_machines(plan, store, results);
+  note_left_out(results);
+  results.audit_fpr = experiment.audit.fpr;
+  results.exposures = exposures(results);
+  results.chosen = choose(experiment.tune, results.cells);
+  add_pictures(plan, results);
   return results;
 }
 
@@ -154,22 +150,8 @@ std::vector<Figure> read_figures(const Value& figures, Problems& problems) {
 
 void write_records(const std::filesystem::path& file, const Cell& cell, const CellJobs& jobs,
                    const Store& store) {
-  auto signals = store.tensors("signals", jobs.signals);
-  NpzWriter npz(file);
-  const auto integers = [](const Tensor& tensor) {
-    const auto values = tensor.to(torch::kLong).contiguous();
-    return std::vector<int64_t>(values.const_data_ptr<int64_t>(),
-                                values.const_data_ptr<int64_t>() + values.numel());
-  };
-  npz.add("record", integers(signals.at("record")));
-  npz.add("label", integers(signals.at("y")));
-  npz.add("member", bytes_of(signals.at("member")));
-  for (size_t i = 0; i < cell.attacks.size(); ++i) {
-    auto found = store.tensors("attack", jobs.attacks[i]);
-    npz.add(cell.attacks[i].label + ".scores", doubles_of(found.at("scores")));
-    npz.add(cell.attacks[i].label + ".decisions", bytes_of(found.at("decisions")));
-  }
-  npz.close();
+  const auto signals = store.tensors("signals", jobs.signals, "columns");
+  write_records(file, candidates_in(signals), signals.at("y"), stored_attacks(cell, jobs, store));
 }
 
 }  // namespace imprint

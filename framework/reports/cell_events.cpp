@@ -1,7 +1,5 @@
 #include "framework/reports/cell_events.h"
 
-#include <sstream>
-
 #include "framework/runs/history.h"
 
 namespace imprint {
@@ -12,10 +10,8 @@ CellEvents::CellEvents(std::filesystem::path folder, const Experiment& experimen
   for (size_t i = 0; i < plan.cells.size(); ++i) cells_of_[plan.cells[i].train].push_back(i);
   for (const auto& [address, cells] : cells_of_) {
     if (!store.has("train", address)) continue;
-    replayed_.insert(address);
-    std::istringstream lines(read_file(store.at("train", address) / "history.jsonl"));
-    for (std::string line; std::getline(lines, line);)
-      write(address, epoch_row_from(nlohmann::json::parse(line)));
+    for (const auto& row : history_from(store.text("train", address, "history.jsonl")))
+      epoch(address, row);
   }
 }
 
@@ -29,8 +25,12 @@ TensorBoardLogger& CellEvents::logger(size_t cell) {
 }
 
 void CellEvents::epoch(const std::string& train, const EpochRow& row) {
-  // Repeated for one more snapshot or measure: its history is here already.
-  if (!replayed_.contains(train)) write(train, row);
+  // Repeated for one more snapshot or measure, or gone on with from a checkpoint: what was written
+  // stands.
+  auto& last = last_[train];
+  if (row.epoch <= last) return;
+  last = row.epoch;
+  write(train, row);
 }
 
 void CellEvents::write(const std::string& train, const EpochRow& row) {

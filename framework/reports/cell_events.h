@@ -2,7 +2,6 @@
 
 #include <map>
 #include <memory>
-#include <set>
 #include <vector>
 
 #include "framework/reports/results.h"
@@ -32,7 +31,7 @@ class CellEvents {
   const Plan& plan_;
   const Store& store_;
   std::map<std::string, std::vector<size_t>> cells_of_;  ///< training -> cells
-  std::set<std::string> replayed_;                       ///< trainings whose history was stored
+  std::map<std::string, int64_t> last_;                  ///< training -> epoch written last
   std::map<size_t, TensorBoardLogger> loggers_;
 };
 

@@ -64,7 +64,7 @@ Comparison compare(const Sample& own, double limit) {
   return comparison;
 }
 
-Decision decide(const std::vector<Comparison>& comparisons, double sign) {
+Decision decide(const std::vector<Comparison>& comparisons, double sign, double margin) {
   const auto worst = [&](auto end) {
     return &*std::min_element(comparisons.begin(), comparisons.end(),
                               [&](const auto& a, const auto& b) {
@@ -72,9 +72,9 @@ Decision decide(const std::vector<Comparison>& comparisons, double sign) {
                               });
   };
   const auto* refuted = worst(&Interval::high);
-  if (claimed(*refuted, sign).high < -kRounding) return {"fails", refuted};
+  if (claimed(*refuted, sign).high < -margin - kRounding) return {"fails", refuted};
   const auto* weakest = worst(&Interval::low);
-  return {claimed(*weakest, sign).low > kRounding ? "holds" : "undecided", weakest};
+  return {claimed(*weakest, sign).low > kRounding - margin ? "holds" : "undecided", weakest};
 }
 
 std::string decide_near(const Spread& measured, double value, double tolerance) {

@@ -25,9 +25,9 @@ struct Decision {
   const Comparison* by = nullptr;
 };
 
-/// Whether all differences (at least one) are above 0, or with a `sign` of -1 below it. The
-/// comparisons must outlive the decision.
-Decision decide(const std::vector<Comparison>& comparisons, double sign);
+/// Whether all differences (at least one) are above 0, or with a `sign` of -1 below it, or no more
+/// than `margin` on the wrong side. The comparisons must outlive the decision.
+Decision decide(const std::vector<Comparison>& comparisons, double sign, double margin = 0);
 
 /// Whether the interval of a mean lies within `tolerance` of `value`.
 std::string decide_near(const Spread& measured, double value, double tolerance);

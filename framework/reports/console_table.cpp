@@ -10,12 +10,18 @@
 namespace imprint {
 namespace {
 
+/// One line of a table: a setting and an attack on it, null if there is none.
+struct Line {
+  const Summary& row;
+  const AttackSummary* attack;
+};
+
 /// A column of the table. The ones with the largest `expendable` are left out first; those with 0
 /// always stay.
 struct Column {
   std::string title;
   int expendable = 0;
-  std::function<std::string(const Summary&)> cell;
+  std::function<std::string(const Line&)> cell;
 };
 
 /// Characters on the screen: labels may hold UTF-8, whose continuation bytes take no room.
@@ -32,39 +38,40 @@ std::string with_interval(const Spread& spread) {
   return mean;
 }
 
-std::string advantage(const Summary& row) {
-  const auto* attack = row.strongest();
-  return attack ? with_interval(attack->advantage) : "no attack";
+std::string mean_or_nothing(const std::optional<Spread>& spread) {
+  return spread ? decimals(spread->mean) : "";
 }
 
-std::string attack_name(const Summary& row) {
-  const auto* attack = row.strongest();
-  return attack ? attack->attack : "";
+std::string advantage(const Line& line) {
+  if (!line.attack) return "no attack";
+  return line.attack->advantage ? with_interval(*line.attack->advantage) : "no threshold";
 }
 
-std::string auc(const Summary& row) {
-  const auto* attack = row.strongest();
-  return attack ? decimals(attack->auc.mean) : "";
-}
+std::string attack_name(const Line& line) { return line.attack ? line.attack->attack : ""; }
 
-std::string tpr_at_one_percent(const Summary& row) {
-  const auto* attack = row.strongest();
+std::string auc(const Line& line) { return line.attack ? decimals(line.attack->auc.mean) : ""; }
+
+std::string tpr_text(double fpr, const Line& line) {
   const auto levels = reported_fprs();
-  const auto level = std::find(levels.begin(), levels.end(), 0.01) - levels.begin();
-  if (!attack || level == static_cast<ptrdiff_t>(attack->tpr_at.size())) return "";
-  const auto& tpr = attack->tpr_at[static_cast<size_t>(level)];
+  const auto level = std::find(levels.begin(), levels.end(), fpr) - levels.begin();
+  if (!line.attack || level == static_cast<ptrdiff_t>(line.attack->tpr_at.size())) return "";
+  const auto& tpr = line.attack->tpr_at[static_cast<size_t>(level)];
   return tpr ? decimals(tpr->mean) : "n too small";
 }
 
-std::string p1(const Summary& row) { return row.p1_cell ? with_interval(*row.p1_cell) : ""; }
+std::string tpr_at_one_percent(const Line& line) { return tpr_text(0.01, line); }
 
-std::vector<Column> all_columns() {
-  return {{"data", 0, [](const Summary& row) { return row.cell().data; }},
-          {"model", 0, [](const Summary& row) { return row.cell().model; }},
-          {"defense", 0, [](const Summary& row) { return row.cell().label; }},
-          {"setting", 0, [](const Summary& row) { return swept_text(row.cell()); }},
-          {"train", 5, [](const Summary& row) { return decimals(row.train_accuracy.mean); }},
-          {"test", 0, [](const Summary& row) { return decimals(row.test_accuracy.mean); }},
+std::string p1(const Line& line) {
+  return line.row.p1_cell ? with_interval(*line.row.p1_cell) : "";
+}
+
+std::vector<Column> columns_per_setting() {
+  return {{"data", 0, [](const Line& line) { return line.row.cell().data; }},
+          {"model", 0, [](const Line& line) { return line.row.cell().model; }},
+          {"defense", 0, [](const Line& line) { return line.row.cell().label; }},
+          {"setting", 0, [](const Line& line) { return swept_text(line.row.cell()); }},
+          {"train", 5, [](const Line& line) { return mean_or_nothing(line.row.train_accuracy); }},
+          {"test", 0, [](const Line& line) { return mean_or_nothing(line.row.test_accuracy); }},
           {"advantage", 0, advantage},
           {"attack", 1, attack_name},
           {"AUC", 4, auc},
@@ -72,21 +79,32 @@ std::vector<Column> all_columns() {
           {"P1", 2, p1}};
 }
 
+std::vector<Column> columns_per_attack() {
+  return {
+      {"attack", 0, attack_name},
+      {"AUC", 0, [](const Line& line) { return with_interval(line.attack->auc); }},
+      {"TPR@0.1%FPR", 2, [](const Line& line) { return tpr_text(0.001, line); }},
+      {"TPR@1%FPR", 1, tpr_at_one_percent},
+      {"advantage", 0, advantage},
+      {"at best", 3, [](const Line& line) { return decimals(line.attack->advantage_best.mean); }},
+      {"P1", 4, [](const Line& line) { return mean_or_nothing(line.attack->p1); }}};
+}
+
 /// Data and model are only worth a column where they differ, the setting where there is one.
-bool says_something(const Column& column, const std::vector<Summary>& rows) {
-  if (column.title == "setting") {
+bool says_something(const Column& column, const std::vector<Line>& rows) {
+  if (column.title == "setting" || column.title == "P1") {
     return std::any_of(rows.begin(), rows.end(),
-                       [&](const Summary& row) { return !column.cell(row).empty(); });
+                       [&](const Line& row) { return !column.cell(row).empty(); });
   }
   if (column.title != "data" && column.title != "model") return true;
-  return std::any_of(rows.begin(), rows.end(), [&](const Summary& row) {
+  return std::any_of(rows.begin(), rows.end(), [&](const Line& row) {
     return column.cell(row) != column.cell(rows.front());
   });
 }
 
-using Lines = std::vector<std::vector<std::string>>;
+using Texts = std::vector<std::vector<std::string>>;
 
-std::vector<size_t> widths(const Lines& lines) {
+std::vector<size_t> widths(const Texts& lines) {
   std::vector<size_t> result(lines.front().size());
   for (const auto& line : lines) {
     for (size_t i = 0; i < line.size(); ++i) result[i] = std::max(result[i], displayed(line[i]));
@@ -94,8 +112,8 @@ std::vector<size_t> widths(const Lines& lines) {
   return result;
 }
 
-Lines filled(const std::vector<Column>& columns, const std::vector<Summary>& rows) {
-  Lines lines(1);
+Texts filled(const std::vector<Column>& columns, const std::vector<Line>& rows) {
+  Texts lines(1);
   for (const auto& column : columns) lines.front().push_back(column.title);
   for (const auto& row : rows) {
     lines.emplace_back();
@@ -104,8 +122,7 @@ Lines filled(const std::vector<Column>& columns, const std::vector<Summary>& row
   return lines;
 }
 
-Lines fitted(const std::vector<Summary>& rows, size_t width) {
-  auto columns = all_columns();
+Texts fitted(std::vector<Column> columns, const std::vector<Line>& rows, size_t width) {
   std::erase_if(columns, [&](const Column& column) { return !says_something(column, rows); });
   while (true) {
     auto lines = filled(columns, rows);
@@ -119,7 +136,7 @@ Lines fitted(const std::vector<Summary>& rows, size_t width) {
   }
 }
 
-std::string aligned(const Lines& lines) {
+std::string aligned(const Texts& lines) {
   const auto column_widths = widths(lines);
   std::string text;
   for (size_t row = 0; row < lines.size(); ++row) {
@@ -151,12 +168,23 @@ std::string wrapped(const std::string& text, size_t width) {
   return result + line + '\n';
 }
 
+std::string bullet(const std::string& note, size_t width) {
+  std::string text = "- ";
+  for (const char c : wrapped(note, width - 2)) text += c == '\n' ? "\n  " : std::string(1, c);
+  return text.substr(0, text.size() - 2);
+}
+
+const char* const kAttackLegend =
+    "(low, high): 95 % interval over these records. At best: the advantage at a threshold chosen "
+    "with the answers in hand, so optimistic.";
+
 std::string legend(const std::vector<Summary>& rows) {
   std::string repeated;
   bool single = false;
   for (const auto& row : rows) {
-    if (row.test_accuracy.repeats) repeated = row.test_accuracy.over;
-    if (!row.test_accuracy.repeats) single = true;
+    const auto* spread = row.repeated();
+    if (spread && spread->repeats) repeated = spread->over;
+    if (!spread || !spread->repeats) single = true;
   }
   std::string text = "The strongest attack of each row.";
   if (!repeated.empty()) {
@@ -175,8 +203,25 @@ std::string legend(const std::vector<Summary>& rows) {
 std::string console_table(const Results& results, int width) {
   const auto rows = summarise(results);
   if (rows.empty()) return "No cell has finished.\n";
+  std::vector<Line> lines;
+  for (const auto& row : rows) lines.push_back({row, row.strongest()});
   const auto columns = static_cast<size_t>(std::max(width, 1));
-  return aligned(fitted(rows, columns)) + wrapped(legend(rows), columns);
+  return aligned(fitted(columns_per_setting(), lines, columns)) + wrapped(legend(rows), columns);
+}
+
+std::string console_report(const Results& results, int width) {
+  const auto columns = static_cast<size_t>(std::max(width, 3));
+  const auto rows = summarise(results);
+  std::vector<Line> lines;
+  for (const auto& row : rows)
+    for (const auto& attack : row.attacks) lines.push_back({row, &attack});
+  std::string text;
+  for (const auto& paragraph : findings(results)) text += wrapped(paragraph, columns) + '\n';
+  if (!lines.empty())
+    text += aligned(fitted(columns_per_attack(), lines, columns)) + wrapped(kAttackLegend, columns);
+  if (!results.notes.empty()) text += "\nWhat to know about these numbers:\n";
+  for (const auto& note : results.notes) text += bullet(note, columns);
+  return text;
 }
 
 }  // namespace imprint

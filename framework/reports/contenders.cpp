@@ -5,15 +5,10 @@
 #include <algorithm>
 
 #include "framework/config/keys.h"
+#include "framework/reports/ground.h"
 
 namespace imprint {
 namespace {
-
-/// Whether a path belongs to one of the cell's own defenses: "ccl.alpha" in a cell of ccl.
-bool of_defense(const std::string& path, const CellResult& cell) {
-  const auto links = "+" + cell.defense + "+";
-  return links.find("+" + path.substr(0, path.find('.')) + "+") != std::string::npos;
-}
 
 /// A path that the cell does not sweep does not tell it apart.
 bool agrees_in(const CellResult& cell, const std::pair<std::string, std::string>& choice) {
@@ -29,8 +24,8 @@ void narrow(std::vector<Sample>& samples, const Predicate& agrees) {
   std::erase_if(samples, [&](const Sample& sample) { return !agrees(sample); });
 }
 
-/// Keeps the samples with the data, the model and the swept keys outside the defense of `own`, as
-/// far as the selector leaves them open.
+/// Keeps the samples with the data, the model, the size and the swept keys outside the defense of
+/// `own`, as far as the selector leaves them open.
 std::vector<Sample> on_ground_of(const CellResult& own, std::vector<Sample> samples,
                                  const Selector& selector) {
   if (!selector.names("data")) {
@@ -39,6 +34,7 @@ std::vector<Sample> on_ground_of(const CellResult& own, std::vector<Sample> samp
   if (!selector.names("model")) {
     narrow(samples, [&](const Sample& each) { return each.cell().model == own.model; });
   }
+  narrow(samples, [&](const Sample& each) { return same_size(each.cell(), own); });
   for (const auto& choice : own.swept) {
     if (of_defense(choice.first, own) || selector.names(choice.first)) continue;
     narrow(samples, [&](const Sample& each) { return agrees_in(each.cell(), choice); });
@@ -53,7 +49,7 @@ bool contains(const std::vector<Sample>& samples, const CellResult& cell) {
 
 /// "test_accuracy above {defense: none}".
 std::string text_of(const Condition& condition) {
-  const auto& [above, limit] = condition.side;
+  const auto& [above, limit, margin] = condition.side;
   const auto* number = std::get_if<double>(&limit);
   return fmt::format("{} {} {}", condition.metric, above ? "above" : "below",
                      number ? canonical(*number) : std::get<Selector>(limit).text());

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "framework/reports/curve_points.h"
+#include "framework/reports/course.h"
 #include "framework/reports/figures.h"
 #include "framework/reports/tables.h"
 
@@ -172,6 +172,7 @@ json curve_spec(const std::vector<CurvePoint>& points, const Figure& figure, con
   auto channels = style_encoding("group", groups, styles(all, figure.group, groups));
   channels["x"] = channel(values, "x", figure.x);
   channels["y"] = channel(values, "y", figure.y);
+  if (figure.x == "epoch" && thins_out(points)) channels["x"]["scale"] = {{"type", "log"}};
   auto spec = figure_frame(values);
   if (!kinds.empty()) spec["params"] = json::array({bars_choice(kinds, repeated_over(points))});
   json panel = {
@@ -196,11 +197,14 @@ Figure without_idle_panels(Figure figure) {
   return figure;
 }
 
-std::string caption(const std::vector<CurvePoint>& points) {
+std::string caption(const std::vector<CurvePoint>& points, bool over_epochs) {
   const auto over = repeated_over(points);
-  std::string text = over.empty() ? "Each point is a setting"
-                                  : fmt::format("Each point is a setting, averaged over {}", over);
-  text += "; a line joins the values of a sweep in their order.";
+  const bool attacks = points.size() > 1 && distinct(points, &CurvePoint::setting).size() == 1;
+  std::string text = over_epochs ? "Each line is the training of a setting"
+                     : attacks   ? "Each point is an attack"
+                                 : "Each point is a setting";
+  if (!over.empty()) text += fmt::format(", averaged over {}", over);
+  text += attacks || over_epochs ? "." : "; a line joins the values of a sweep in their order.";
   if (std::any_of(points.begin(), points.end(),
                   [](const auto& point) { return point.undefended; })) {
     text += " Dotted lines: the undefended model.";
@@ -230,12 +234,13 @@ Drawing curve_drawing(const Results& scene, const Figure& asked, const Results& 
                     fmt::join(unknown, "' and '"));
     return drawing;
   }
-  const auto points = curve_points(scene, figure);
+  const bool over_epochs = figure.x == "epoch";
+  const auto points = over_epochs ? epoch_points(scene, figure) : curve_points(scene, figure);
   if (points.empty()) {
     drawing.caption = fmt::format("Not drawn: no cell has both '{}' and '{}'.", asked.x, asked.y);
     return drawing;
   }
-  drawing.caption = caption(points);
+  drawing.caption = caption(points, over_epochs);
   drawing.spec = curve_spec(points, figure, all);
   return drawing;
 }

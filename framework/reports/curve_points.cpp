@@ -8,37 +8,18 @@
 #include <set>
 #include <tuple>
 
-#include "framework/reports/tables.h"
-
 namespace imprint {
 namespace {
 
 using nlohmann::json;
-
-const MetricResult* metric(const CellResult& cell, const std::string& name) {
-  const auto found = std::find_if(cell.metrics.begin(), cell.metrics.end(),
-                                  [&](const MetricResult& each) { return each.metric == name; });
-  return found == cell.metrics.end() ? nullptr : &*found;
-}
 
 json value_of(const ResultRow& row, const std::string& column) {
   for (const auto& [path, value] : row.cell->swept) {
     if (path == column) return number_or_text(value);
   }
   if (row.values.contains(column)) return row.values[column];
-  const auto* found = metric(*row.cell, column);
+  const auto* found = metric_of(*row.cell, column);
   return found ? json(found->value) : json();
-}
-
-std::optional<Interval> interval_of(const ResultRow& row, const std::string& column) {
-  if (column == "test_accuracy") return row.cell->test_accuracy_interval;
-  if (const auto* found = metric(*row.cell, column); found && found->low && found->high) {
-    return Interval{*found->low, *found->high};
-  }
-  const auto low = row.values.find(column + "_low"), high = row.values.find(column + "_high");
-  if (low == row.values.end() || high == row.values.end()) return std::nullopt;
-  if (!low->is_number() || !high->is_number()) return std::nullopt;
-  return Interval{low->get<double>(), high->get<double>()};
 }
 
 std::string text_of(const json& value) {
@@ -65,8 +46,8 @@ struct Group {
 Group key_of(const ResultRow& row, const Figure& figure, bool per_attack) {
   const auto x = value_of(row, figure.x), y = value_of(row, figure.y);
   return {.rows = {&row},
-          .panel = text_of(value_of(row, figure.panel)),
-          .group = text_of(value_of(row, figure.group)),
+          .panel = column_text(row, figure.panel),
+          .group = column_text(row, figure.group),
           .attack = per_attack && row.attack ? row.attack->attack : "",
           .x = x.is_string() ? text_of(x) : "",
           .y = y.is_string() ? text_of(y) : ""};
@@ -153,16 +134,33 @@ std::map<std::vector<json>, int64_t> ranks(const Results& results) {
   return order;
 }
 
+bool in_course(const Results& results, const std::string& metric) {
+  return std::any_of(results.cells.begin(), results.cells.end(), [&](const CellResult& cell) {
+    return std::any_of(cell.course.begin(), cell.course.end(),
+                       [&](const EpochResult& each) { return each.metric == metric; });
+  });
+}
+
 }  // namespace
+
+std::string column_text(const ResultRow& row, const std::string& column) {
+  return text_of(value_of(row, column));
+}
 
 std::vector<std::string> unknown_columns(const Results& results, const Figure& figure) {
   const auto rows = result_rows(results);
+  const auto of_result = [&](const std::string& column) {
+    return std::any_of(rows.begin(), rows.end(), [&](const ResultRow& row) {
+      return row.values.contains(column) || metric_of(*row.cell, column);
+    });
+  };
+  const bool over_epochs = figure.x == "epoch";
   std::vector<std::string> unknown;
   for (const auto& column : {figure.x, figure.y, figure.group, figure.panel}) {
+    const bool of_course = over_epochs && (column == figure.x || column == figure.y);
     const bool known =
-        column.empty() || std::any_of(rows.begin(), rows.end(), [&](const ResultRow& row) {
-          return row.values.contains(column) || metric(*row.cell, column);
-        });
+        column.empty() ||
+        (of_course ? column == "epoch" || in_course(results, column) : of_result(column));
     if (!known) unknown.push_back(column);
   }
   return unknown;

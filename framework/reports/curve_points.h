@@ -6,6 +6,7 @@
 
 #include "framework/reports/results.h"
 #include "framework/reports/summary.h"
+#include "framework/reports/tables.h"
 
 namespace imprint {
 
@@ -20,8 +21,12 @@ struct CurvePoint {
   bool undefended = false;
 };
 
+/// What a row says in a column of results.csv, a swept path or a metric, as text; empty where it
+/// says nothing.
+std::string column_text(const ResultRow& row, const std::string& column);
+
 /// The columns that `figure` names and `results` lacks: neither a column of results.csv nor a
-/// metric.
+/// metric, or with the x `epoch` no scalar of a training.
 std::vector<std::string> unknown_columns(const Results& results, const Figure& figure);
 
 /// All points with a finite y, and a finite x unless they are undefended (they still give a level).

@@ -15,6 +15,7 @@ namespace {
 /// From a row with every column filled, so that no list of columns can go stale.
 std::vector<std::string> numeric_columns() {
   AttackResult attack;
+  attack.p1 = 0;
   for (const double fpr : reported_fprs()) {
     TprAt at;
     at.fpr = fpr;
@@ -22,6 +23,7 @@ std::vector<std::string> numeric_columns() {
     attack.score.tpr_at.push_back(at);
   }
   CellResult cell;
+  cell.train_accuracy = cell.test_accuracy = 0;
   cell.attacks = {attack};
   cell.p1_cell = CellP1{};
   Results results;
@@ -67,14 +69,14 @@ Selector read_cell(const Value* cell, Problems& problems) {
 }
 
 Against read_against(bool above, const std::string& path, const Value& limit, Problems& problems) {
-  if (limit.is_map()) return {above, read_selector(limit, problems)};
+  if (limit.is_map()) return {above, read_selector(limit, problems), 0};
   const auto number = as_number(limit);
   if (!number || !std::isfinite(*number)) {
     problems.add(limit.mark,
                  fmt::format("{} must be a number or a cell such as {{defense: none}}, not {}",
                              path, to_flow(limit)));
   }
-  return {above, number.value_or(0)};
+  return {above, number.value_or(0), 0};
 }
 
 Near read_near(const Value& near, Problems& problems) {
@@ -146,7 +148,9 @@ void read_form(Keys keys, Claim& claim, Problems& problems) {
   } else if (form == "lowest_among") {
     claim.form = read_lowest(written, problems);
   } else {
-    claim.form = read_against(form == "above", form, written, problems);
+    auto against = read_against(form == "above", form, written, problems);
+    against.margin = keys.number("margin", 0).at_least(0).doc("how far on the wrong side will do");
+    claim.form = against;
   }
 }
 

@@ -9,10 +9,11 @@
 
 namespace imprint {
 
-/// `above` or `below` a number or other cells.
+/// `above` or `below` a number or other cells; with a margin, no more than that on the wrong side.
 struct Against {
   bool above = true;
   std::variant<double, Selector> limit;
+  double margin = 0;
 };
 
 /// `near: [value, tolerance]`.

@@ -59,6 +59,10 @@ std::string deciding_of(size_t n, const std::string& noun) {
   return n > 1 ? fmt::format(" (the deciding one of {} {})", n, noun) : "";
 }
 
+std::string margin_text(double margin) {
+  return margin > 0 ? fmt::format("; {} on the wrong side will do", canonical(margin)) : "";
+}
+
 /// The attacks, where the claim leaves them open.
 std::string attack_text(const Claim& claim, const std::vector<const Sample*>& used) {
   std::vector<std::string> names;
@@ -76,7 +80,8 @@ Finding find(const Claim& claim, const Against& form, const Contenders& contende
   const auto& own = extreme(all, sign);
   const auto conclude = [&](const Comparison& comparison, const std::vector<const Sample*>& used) {
     return Finding{compared(comparison, name_among(own, all), attack_text(claim, used)),
-                   interval_text(comparison), decide({comparison}, sign).verdict};
+                   interval_text(comparison) + margin_text(form.margin),
+                   decide({comparison}, sign, form.margin).verdict};
   };
   if (const auto* number = std::get_if<double>(&form.limit)) {
     return conclude(compare(own, *number), {&own});

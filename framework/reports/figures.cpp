@@ -191,6 +191,10 @@ std::vector<Drawing> drawings(const Results& results) {
       add(list, curve_drawing(scene, figure, results), scene, parts.size() > 1);
     }
   }
+  if (auto stages = stage_drawing(results); !stages.spec.is_null())
+    add(list, std::move(stages), results, false);
+  const auto attacked = [](const CellResult& cell) { return !cell.attacks.empty(); };
+  if (std::none_of(results.cells.begin(), results.cells.end(), attacked)) return list;
   const auto parts = scenes(results, {});
   for (const auto& scene : parts) add(list, roc_drawing(scene, results), scene, parts.size() > 1);
   return list;

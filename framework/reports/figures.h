@@ -18,7 +18,8 @@ struct Drawing {
 };
 
 /// The privacy-utility curves of every Figure (of the default one where there is none), then the
-/// ROC curves; each once per data set and model. A colour means the same defense in all of them.
+/// ROC curves where there were attacks; each once per data set and model. A colour means the same
+/// defense in all of them.
 std::vector<Drawing> drawings(const Results& results);
 
 /// The specifications of all drawings that have one, by name.
@@ -45,6 +46,10 @@ Drawing curve_drawing(const Results& scene, const Figure& figure, const Results&
 /// ROC curves of a single data set and model: undefended, and each label at the setting of its best
 /// P1. Its `spec` is null where no attack has a curve.
 Drawing roc_drawing(const Results& scene, const Results& all);
+
+/// What was seen at each number of shadows of an audit in stages; its `spec` is null without
+/// stages.
+Drawing stage_drawing(const Results& results);
 
 /// A column's name in words, or as it is where it has none.
 std::string column_title(const std::string& column);

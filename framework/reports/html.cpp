@@ -46,9 +46,11 @@ std::string extent(const Results& results, const std::vector<Summary>& rows) {
     seeds.insert(cell.seed);
     for (const auto& attack : cell.attacks) attacks.insert(attack.attack);
   }
+  const auto attacked = counted(static_cast<int64_t>(attacks.size()), "attack");
+  if (rows.size() == 1 && rows.front().cell().foreign())
+    return fmt::format("somebody else's model, {}.", attacked);
   return fmt::format("{}, {}, {}.", counted(static_cast<int64_t>(rows.size()), "setting"),
-                     counted(static_cast<int64_t>(seeds.size()), "seed"),
-                     counted(static_cast<int64_t>(attacks.size()), "attack"));
+                     counted(static_cast<int64_t>(seeds.size()), "seed"), attacked);
 }
 
 std::string opening(const Results& results, const std::vector<Summary>& rows) {
@@ -137,7 +139,9 @@ std::string script_json(const nlohmann::json& value) {
 std::string html_report(const Results& results, const std::string& vega_bundle_js) {
   const auto rows = summarise(results);
   auto html = head(results) + "<body>\n<main>\n" + opening(results, rows) + charts(results);
-  html += results_table_html(rows) + threats_html(results) + verdicts_html(results);
+  html += results_table_html(rows) + choices_html(results) + matched_html(results) +
+          adaptivity_html(results) + exposures_html(results) + threats_html(results) +
+          verdicts_html(results);
   const auto details = metrics_html(results) + folded("Configuration", results.config) +
                        folded("Environment", environment(results));
   if (!details.empty()) html += "<h2>Details</h2>\n" + details;

@@ -24,6 +24,20 @@ std::string results_table_html(const std::vector<Summary>& rows);
 /// What each attacker is given, one line per attack.
 std::string threats_html(const Results& results);
 
+/// Whom the attacks find, how far they agree, and the most exposed records; empty where nobody is
+/// found.
+std::string exposures_html(const Results& results);
+
+/// Which setting of each label was chosen, and on what; empty without a choice.
+std::string choices_html(const Results& results);
+
+/// What knowing the defense is worth to an attacker; empty where `shadows.defense` is not swept.
+std::string adaptivity_html(const Results& results);
+
+/// Defenses compared at equal test accuracy, and the settings that no other one beats; empty with
+/// fewer than two curves of the same data and model.
+std::string matched_html(const Results& results);
+
 /// Claims beside what was found; empty without verdicts.
 std::string verdicts_html(const Results& results);
 

@@ -30,8 +30,8 @@ std::string mean_cell(const Spread& spread) {
   return fmt::format("<td data-sort=\"{}\">{}</td>", spread.mean, decimals(spread.mean));
 }
 
-std::string cell(const std::optional<Spread>& spread) {
-  return spread ? cell(*spread) : "<td class=\"missing\" data-sort=\"\">n too small</td>";
+std::string missing_cell(const std::string& why) {
+  return fmt::format("<td class=\"missing\" data-sort=\"\">{}</td>", why);
 }
 
 std::string header_row(const std::vector<std::string>& titles) {
@@ -40,13 +40,13 @@ std::string header_row(const std::vector<std::string>& titles) {
   return html + "</tr></thead>\n<tbody>\n";
 }
 
-std::vector<std::string> result_titles(bool several_scenes) {
-  std::vector<std::string> titles = {"defense", "attack"};
+std::vector<std::string> result_titles(bool several_scenes, bool foreign) {
+  std::vector<std::string> titles = {foreign ? "outputs" : "defense", "attack"};
   if (several_scenes) titles.insert(titles.begin(), {"data", "model"});
   titles.insert(titles.end(),
                 {"train acc.", "test acc.", "advantage", "best threshold (optimistic)", "AUC"});
   for (const double fpr : reported_fprs()) titles.push_back(fmt::format("TPR at FPR {}", fpr));
-  titles.insert(titles.end(), {"P1", "P1 of cell"});
+  titles.insert(titles.end(), {"epsilon at least", "P1", "P1 of cell"});
   return titles;
 }
 
@@ -57,8 +57,13 @@ std::string names(const Summary& row, bool several_scenes) {
                      escaped(first.label), escaped(swept_text(first)));
 }
 
-std::string p1_of_cell(const Summary& row) {
-  return row.p1_cell ? cell(*row.p1_cell) : "<td></td>";
+std::string cell_or(const std::optional<Spread>& spread, const std::string& why) {
+  return spread ? cell(*spread) : missing_cell(why);
+}
+
+std::string accuracy_cells(const Summary& row) {
+  return (row.train_accuracy ? mean_cell(*row.train_accuracy) : missing_cell("")) +
+         cell_or(row.test_accuracy, "");
 }
 
 std::string attack_row(const Summary& row, const AttackSummary& attack, bool several_scenes) {
@@ -68,17 +73,18 @@ std::string attack_row(const Summary& row, const AttackSummary& attack, bool sev
   html += names(row, several_scenes);
   html += fmt::format("<td data-sort=\"{0}\">{0}<small>n = {1} + {2}</small></td>",
                       escaped(attack.attack), attack.members, attack.non_members);
-  html += mean_cell(row.train_accuracy) + cell(row.test_accuracy);
-  html += cell(attack.advantage) + mean_cell(attack.advantage_best) + cell(attack.auc);
-  for (const auto& tpr : attack.tpr_at) html += cell(tpr);
-  return html + mean_cell(attack.p1) + p1_of_cell(row) + "</tr>\n";
+  html += accuracy_cells(row) + cell_or(attack.advantage, "no threshold");
+  html += mean_cell(attack.advantage_best) + cell(attack.auc);
+  for (const auto& tpr : attack.tpr_at) html += cell_or(tpr, "n too small");
+  html += mean_cell(attack.epsilon_low) + (attack.p1 ? mean_cell(*attack.p1) : missing_cell(""));
+  return html + cell_or(row.p1_cell, "") + "</tr>\n";
 }
 
 std::string row_without_attack(const Summary& row, bool several_scenes) {
   auto html = "<tr data-strongest=\"yes\">" + names(row, several_scenes);
   html += "<td class=\"missing\">none run</td>";
-  html += mean_cell(row.train_accuracy) + cell(row.test_accuracy);
-  for (size_t i = 0; i < 5 + reported_fprs().size(); ++i) html += "<td></td>";
+  html += accuracy_cells(row);
+  for (size_t i = 0; i < 6 + reported_fprs().size(); ++i) html += "<td></td>";
   return html + "</tr>\n";
 }
 
@@ -91,9 +97,10 @@ std::string attack_filter(const std::vector<Summary>& rows) {
     }
   }
   std::string html =
-      "<label class=\"filter\">Show <select id=\"attack-filter\">"
-      "<option value=\"strongest\">the strongest attack of each setting</option>"
-      "<option value=\"all\">all attacks</option>";
+      "<label class=\"filter\">Show <select id=\"attack-filter\"><option value=\"strongest\">the "
+      "strongest attack of each setting</option>";
+  html += fmt::format("<option value=\"all\"{}>all attacks</option>",
+                      rows.front().cell().foreign() ? " selected" : "");
   for (const auto& attack : attacks) {
     html += fmt::format("<option value=\"{0}\">{0}</option>", escaped(attack));
   }
@@ -103,7 +110,9 @@ std::string attack_filter(const std::vector<Summary>& rows) {
 const char* const kIntervals =
     "Means over seeds. (low, high): 95 % interval over the records of one model, averaged over "
     "seeds; it says nothing about another seed. [low, high]: 95 % Student interval over seeds. "
-    "n: members + non-members. P1 of cell: with the strongest attack. "
+    "n: members + non-members. Epsilon at least: 95 % lower bound on the epsilon of differential "
+    "privacy that the attack's error rates allow, taking records as independent. P1 of cell: with "
+    "the strongest attack. "
     "<b>n too small</b>: there are fewer non-members than one false alarm at that rate needs. "
     "The best threshold is chosen with the answers in hand, so no attacker attains it. "
     "Click on a heading to sort.";
@@ -123,7 +132,7 @@ std::string results_table_html(const std::vector<Summary>& rows) {
   auto html = fmt::format("<h2>Results</h2>\n<p class=\"soft\">{}</p>\n{}", kIntervals,
                           attack_filter(rows));
   html += "<div class=\"scroll\"><table id=\"results\" class=\"sortable\">\n" +
-          header_row(result_titles(several));
+          header_row(result_titles(several, first.foreign()));
   for (const auto& row : rows) {
     for (const auto& attack : row.attacks) html += attack_row(row, attack, several);
     if (row.attacks.empty()) html += row_without_attack(row, several);
@@ -166,7 +175,8 @@ std::string metrics_html(const Results& results) {
   std::string body;
   for (const auto& result : results.cells) {
     for (const auto& metric : result.metrics) {
-      body += "<tr>" + cell(result.id) + optional_number(result.seed) +
+      body += "<tr>" + cell(result.id) +
+              optional_number(result.foreign() ? std::nullopt : std::optional(result.seed)) +
               optional_number(result.target) + cell(metric.metric) +
               cell(std::optional(metric.value)) + cell(metric.low) + cell(metric.high) +
               optional_number(metric.n) + "</tr>\n";

@@ -36,6 +36,12 @@ figcaption { max-width: 920px; margin: 4px 0 14px; }
 .chart .vega-bind { font-size: 13.5px; }
 .chart .vega-bind label { margin-right: 12px; }
 .chart .vega-bindings { margin-top: 6px; }
+.records { list-style: none; display: flex; flex-wrap: wrap; gap: 10px; padding: 0; }
+.records li { width: 120px; padding: 8px; background: var(--card); border-radius: 6px;
+  font-size: 13px; }
+.records img { display: block; width: 84px; height: 84px; margin: 0 auto 6px;
+  image-rendering: pixelated; }
+.records small { display: block; color: var(--soft); }
 .scroll { overflow: auto; max-height: 720px; border: 1px solid var(--line); border-radius: 6px; }
 table { border-collapse: collapse; width: 100%; font-size: 13px;
   font-variant-numeric: tabular-nums; }

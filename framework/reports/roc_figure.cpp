@@ -169,10 +169,13 @@ Drawing roc_drawing(const Results& scene, const Results& all) {
   }
   const double low = 1 / static_cast<double>(std::max<int64_t>(fewest, 2));
   drawing.caption = fmt::format(
-      "Undefended, and every defense at the setting of its best P1{}; both axes logarithmic; the "
+      "{}{}; both axes logarithmic; the "
       "dotted diagonal is guessing. With {} non-members one false alarm is a rate "
       "of {:.2g}: below that nothing can be said, and the curves end there. A curve that starts "
       "further right belongs to an attack that cannot be made more cautious.",
+      rows.front()->cell().foreign()
+          ? rows.front()->cell().label
+          : "Undefended, and every defense at the setting of its best P1",
       rows.front()->cells.size() > 1 ? ", averaged over its seeds" : "", fewest, low);
   drawing.spec = roc_spec(values, rows, low, all);
   return drawing;

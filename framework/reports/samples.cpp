@@ -19,23 +19,13 @@ std::optional<double> number(const ResultRow& row, const std::string& column) {
   return found->get<double>();
 }
 
-std::optional<Interval> interval_of(const ResultRow& row, const std::string& column) {
-  if (column == "test_accuracy") return row.cell->test_accuracy_interval;
-  const auto low = number(row, column + "_low"), high = number(row, column + "_high");
-  return low && high ? std::optional(Interval{*low, *high}) : std::nullopt;
-}
-
 std::optional<Reading> read(const ResultRow& row, const std::string& metric) {
   const auto& cell = *row.cell;
   if (const auto value = number(row, metric)) {
     return Reading{cell.seed, cell.target, *value, interval_of(row, metric)};
   }
-  for (const auto& each : cell.metrics) {
-    if (each.metric != metric) continue;
-    Reading reading{cell.seed, cell.target, each.value, std::nullopt};
-    if (each.low && each.high) reading.interval = Interval{*each.low, *each.high};
-    return reading;
-  }
+  if (const auto* found = metric_of(cell, metric))
+    return Reading{cell.seed, cell.target, found->value, interval_of(row, metric)};
   return std::nullopt;
 }
 
@@ -48,7 +38,7 @@ bool fits(const std::string& wanted, const std::string& attack) {
 std::string strongest(const Rows& rows, const std::string& wanted) {
   std::vector<std::pair<std::string, std::vector<Reading>>> attacks;
   for (const auto* row : rows) {
-    if (!row->attack || !fits(wanted, row->attack->attack)) continue;
+    if (!row->attack || !row->attack->score.decided || !fits(wanted, row->attack->attack)) continue;
     const auto& name = row->attack->attack;
     auto found = std::find_if(attacks.begin(), attacks.end(),
                               [&](const auto& entry) { return entry.first == name; });

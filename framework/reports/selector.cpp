@@ -19,6 +19,7 @@ bool matches_key(const std::string& key, const std::string& value, const CellRes
   if (key == "label") return value == cell.label;
   if (key == "data") return value == cell.data;
   if (key == "model") return value == cell.model;
+  if (key == "chosen") return (value == "true") == cell.chosen;
   if (key == "seed") return same_value(value, std::to_string(cell.seed));
   return std::any_of(cell.swept.begin(), cell.swept.end(), [&](const auto& swept) {
     return stands_for(key, swept.first) && same_value(value, swept.second);
@@ -31,6 +32,8 @@ void check_value(const std::string& key, const Value& value, Problems& problems)
     problems.add(value.mark, fmt::format("{} has no value; say which cells are meant", key));
   } else if (key == "seed" && !as_integer(value)) {
     problems.add(value.mark, fmt::format("seed must be an integer, not {}", to_flow(value)));
+  } else if (key == "chosen" && !as_flag(value)) {
+    problems.add(value.mark, fmt::format("chosen must be true or false, not {}", to_flow(value)));
   } else if (name && !value.is_scalar()) {
     problems.add(value.mark, fmt::format("{} must be a name, not {}", key, to_flow(value)));
   }

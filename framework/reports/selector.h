@@ -10,9 +10,9 @@
 namespace imprint {
 
 /// Which cells are meant, as in `cell: {defense: ccl, alpha: 0.5}`; without keys, all. A key is
-/// `defense` (registered name or label), `label`, `data`, `model`, `seed`, or a swept path or its
-/// end: "ccl.alpha" or "alpha". Values are compared as numbers where both sides read as numbers,
-/// else as text.
+/// `defense` (registered name or label), `label`, `data`, `model`, `seed`, `chosen` (on the tune
+/// piece), or a swept path or its end: "ccl.alpha" or "alpha". Values are compared as numbers where
+/// both sides read as numbers, else as text.
 struct Selector {
   std::vector<std::pair<std::string, std::string>> keys;
 

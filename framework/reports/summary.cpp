@@ -60,25 +60,32 @@ std::optional<Spread> tpr_spread(const Runs& runs, double fpr) {
   return spread(readings);
 }
 
+std::optional<Spread> spread_of_all(const std::vector<Reading>& readings, size_t repetitions) {
+  return readings.size() < repetitions ? std::nullopt : std::optional(spread(readings));
+}
+
 AttackSummary summarise_attack(const std::string& name, const Runs& runs) {
-  std::vector<Reading> advantage, best, auc, p1;
+  std::vector<Reading> advantage, best, auc, epsilon, p1;
   AttackSummary summary;
   summary.attack = name;
   summary.members = runs.front().second->score.members;
   summary.non_members = runs.front().second->score.non_members;
   for (const auto& [cell, attack] : runs) {
     const auto& score = attack->score;
-    advantage.push_back(reading(*cell, score.advantage, score.advantage_interval));
+    if (score.decided)
+      advantage.push_back(reading(*cell, score.advantage, score.advantage_interval));
     best.push_back(reading(*cell, score.advantage_best));
     auc.push_back(reading(*cell, score.auc, score.auc_interval));
-    p1.push_back(reading(*cell, attack->p1));
+    epsilon.push_back(reading(*cell, attack->epsilon_low));
+    if (attack->p1) p1.push_back(reading(*cell, *attack->p1));
     summary.members = std::min(summary.members, score.members);
     summary.non_members = std::min(summary.non_members, score.non_members);
   }
-  summary.advantage = spread(advantage);
+  summary.advantage = spread_of_all(advantage, runs.size());
   summary.advantage_best = spread(best);
   summary.auc = spread(auc);
-  summary.p1 = spread(p1);
+  summary.epsilon_low = spread(epsilon);
+  summary.p1 = spread_of_all(p1, runs.size());
   for (const double fpr : reported_fprs()) summary.tpr_at.push_back(tpr_spread(runs, fpr));
   return summary;
 }
@@ -101,22 +108,24 @@ std::vector<AttackSummary> summarise_attacks(const std::vector<const CellResult*
 Summary summarise_setting(const std::vector<const CellResult*>& cells) {
   std::vector<Reading> train, test, p1;
   for (const auto* cell : cells) {
-    train.push_back(reading(*cell, cell->train_accuracy));
-    test.push_back(reading(*cell, cell->test_accuracy, cell->test_accuracy_interval));
+    if (cell->train_accuracy) train.push_back(reading(*cell, *cell->train_accuracy));
+    if (cell->test_accuracy)
+      test.push_back(reading(*cell, *cell->test_accuracy, cell->test_accuracy_interval));
     if (cell->p1_cell) p1.push_back(reading(*cell, cell->p1_cell->value, cell->p1_cell->interval));
   }
   Summary summary;
   summary.cells = cells;
-  summary.train_accuracy = spread(train);
-  summary.test_accuracy = spread(test);
+  summary.train_accuracy = spread_of_all(train, cells.size());
+  summary.test_accuracy = spread_of_all(test, cells.size());
   if (!p1.empty()) summary.p1_cell = spread(p1);
   summary.attacks = summarise_attacks(cells);
   return summary;
 }
 
+// "shadows.defense" stays whole: the bare word would be taken for the target's.
 std::string last_part(const std::string& path) {
   const auto dot = path.rfind('.');
-  return dot == std::string::npos ? path : path.substr(dot + 1);
+  return dot == std::string::npos || path == kShadowDefense ? path : path.substr(dot + 1);
 }
 
 }  // namespace
@@ -136,10 +145,31 @@ Spread spread(const std::vector<Reading>& readings) {
 }
 
 const AttackSummary* Summary::strongest() const {
-  const auto found = std::max_element(
-      attacks.begin(), attacks.end(),
-      [](const auto& a, const auto& b) { return a.advantage.mean < b.advantage.mean; });
+  const bool decided = std::all_of(attacks.begin(), attacks.end(),
+                                   [](const auto& each) { return each.advantage.has_value(); });
+  const auto strength = [&](const AttackSummary& each) {
+    return decided ? each.advantage->mean : each.auc.mean;
+  };
+  const auto found =
+      std::max_element(attacks.begin(), attacks.end(),
+                       [&](const auto& a, const auto& b) { return strength(a) < strength(b); });
   return found == attacks.end() ? nullptr : &*found;
+}
+
+const Spread* Summary::repeated() const {
+  if (test_accuracy) return &*test_accuracy;
+  return attacks.empty() ? nullptr : &attacks.front().auc;
+}
+
+bool blindfolded(const CellResult& cell) {
+  return std::any_of(cell.swept.begin(), cell.swept.end(), [](const auto& each) {
+    return each.first == kShadowDefense && each.second == "none";
+  });
+}
+
+bool of_defense(const std::string& path, const CellResult& cell) {
+  const auto links = "+" + cell.defense + "+";
+  return links.find("+" + path.substr(0, path.find('.')) + "+") != std::string::npos;
 }
 
 bool same_setting(const CellResult& a, const CellResult& b) {

@@ -32,7 +32,8 @@ Spread spread(const std::vector<Reading>& readings);
 /// One attack on all repetitions of a setting.
 struct AttackSummary {
   std::string attack;
-  Spread advantage, advantage_best, auc, p1;
+  Spread advantage_best, auc, epsilon_low;
+  std::optional<Spread> advantage, p1;        ///< absent where a repetition has none
   std::vector<std::optional<Spread>> tpr_at;  ///< per reported_fprs(); absent where n is too small
   int64_t members = 0, non_members = 0;       ///< the fewest of any repetition
 };
@@ -40,19 +41,32 @@ struct AttackSummary {
 /// The cells that differ only in seed and target: one row of a table, one point of a figure.
 struct Summary {
   std::vector<const CellResult*> cells;  ///< never empty; they belong to the Results
-  Spread train_accuracy, test_accuracy;
-  std::optional<Spread> p1_cell;
+  std::optional<Spread> train_accuracy, test_accuracy, p1_cell;
   std::vector<AttackSummary> attacks;
 
   const CellResult& cell() const { return *cells.front(); }
   bool undefended() const { return cell().defense == "none"; }
-  /// The attack with the largest mean advantage; null without attacks.
+  /// The attack with the largest mean advantage, or the largest AUC where one of them has no
+  /// advantage; null without attacks.
   const AttackSummary* strongest() const;
+  /// Of what is known about every repetition, for how many there are; null without attacks and
+  /// accuracy.
+  const Spread* repeated() const;
 };
 
 /// One summary per setting, in the order in which the settings first appear. The summaries point
 /// into `results`.
 std::vector<Summary> summarise(const Results& results);
+
+/// The swept path that says whether attackers know the defense: their shadows have it (same) or not
+/// (none).
+inline constexpr auto kShadowDefense = "shadows.defense";
+
+/// Whether the attackers of a cell do not know the defense, as far as that was swept.
+bool blindfolded(const CellResult& cell);
+
+/// Whether a path belongs to one of the cell's own defenses: "ccl.alpha" in a cell of ccl.
+bool of_defense(const std::string& path, const CellResult& cell);
 
 /// What makes two cells repetitions of one setting.
 bool same_setting(const CellResult& a, const CellResult& b);

@@ -35,15 +35,14 @@ void put_cell(ordered_json& row, const CellResult& cell, const std::vector<std::
   row["label"] = cell.label;
   for (const auto& key : swept) row[key] = nullptr;
   for (const auto& [path, value] : cell.swept) row[path] = value;
-  row["seed"] = cell.seed;
+  row["seed"] = cell.foreign() ? ordered_json() : ordered_json(cell.seed);
   row["target"] = cell.target;
 }
 
 void put_level(ordered_json& row, const Score& score, double fpr) {
   TprAt at;
-  for (const auto& candidate : score.tpr_at) {
+  for (const auto& candidate : score.tpr_at)
     if (candidate.fpr == fpr) at = candidate;
-  }
   const auto enough = [&](auto value) { return at.enough ? ordered_json(value) : ordered_json(); };
   row[fmt::format("tpr_at_{}", fpr)] = enough(at.tpr);
   row[fmt::format("tpr_at_{}_low", fpr)] = enough(at.interval.low);
@@ -56,17 +55,21 @@ void put_level(ordered_json& row, const Score& score, double fpr) {
 /// The columns that belong to one attack, before and after those of the cell's P1.
 ordered_json attack_columns(const AttackResult& attack) {
   const auto& score = attack.score;
-  ordered_json row = {{"advantage", score.advantage},
-                      {"advantage_low", score.advantage_interval.low},
-                      {"advantage_high", score.advantage_interval.high},
+  const auto decided = [&](double value) {
+    return score.decided ? ordered_json(value) : ordered_json();
+  };
+  ordered_json row = {{"advantage", decided(score.advantage)},
+                      {"advantage_low", decided(score.advantage_interval.low)},
+                      {"advantage_high", decided(score.advantage_interval.high)},
                       {"advantage_best", score.advantage_best},
                       {"auc", score.auc},
                       {"auc_low", score.auc_interval.low},
                       {"auc_high", score.auc_interval.high}};
   for (const double fpr : reported_fprs()) put_level(row, score, fpr);
-  row["precision"] = score.precision;
-  row["recall"] = score.recall;
-  row["p1"] = attack.p1;
+  row["precision"] = decided(score.precision);
+  row["recall"] = decided(score.recall);
+  row["epsilon_low"] = attack.epsilon_low;
+  row["p1"] = or_null(attack.p1);
   return row;
 }
 
@@ -82,8 +85,8 @@ ordered_json row_values(const CellResult& cell, const AttackResult* attack,
   ordered_json row = ordered_json::object();
   put_cell(row, cell, swept);
   row["attack"] = attack ? ordered_json(attack->attack) : ordered_json();
-  row["train_accuracy"] = cell.train_accuracy;
-  row["test_accuracy"] = cell.test_accuracy;
+  row["train_accuracy"] = or_null(cell.train_accuracy);
+  row["test_accuracy"] = or_null(cell.test_accuracy);
   const auto columns = attack_columns(attack ? *attack : AttackResult{});
   for (const auto& [column, value] : columns.items()) {
     row[column] = attack ? value : ordered_json();
@@ -92,23 +95,6 @@ ordered_json row_values(const CellResult& cell, const AttackResult* attack,
   row["members"] = attack ? ordered_json(attack->score.members) : ordered_json();
   row["non_members"] = attack ? ordered_json(attack->score.non_members) : ordered_json();
   return row;
-}
-
-std::vector<ordered_json> metric_rows(const Results& results) {
-  std::vector<ordered_json> rows;
-  for (const auto& cell : results.cells) {
-    for (const auto& metric : cell.metrics) {
-      rows.push_back({{"cell", cell.id},
-                      {"seed", cell.seed},
-                      {"target", cell.target},
-                      {"metric", metric.metric},
-                      {"value", metric.value},
-                      {"low", or_null(metric.low)},
-                      {"high", or_null(metric.high)},
-                      {"n", or_null(metric.n)}});
-    }
-  }
-  return rows;
 }
 
 std::string field(const ordered_json& value) {
@@ -128,19 +114,13 @@ std::string header(const ordered_json& row) {
   return fmt::format("{}\n", fmt::join(names, ","));
 }
 
-std::string values(const ordered_json& row) {
+}  // namespace
+
+std::string csv_line(const ordered_json& values) {
   std::vector<std::string> fields;
-  for (const auto& value : row) fields.push_back(field(value));
+  for (const auto& value : values) fields.push_back(field(value));
   return fmt::format("{}\n", fmt::join(fields, ","));
 }
-
-json verdict_json(const Verdict& verdict) {
-  return {{"claim", verdict.claim},       {"published", verdict.published},
-          {"measured", verdict.measured}, {"interval", verdict.interval},
-          {"verdict", verdict.verdict},   {"scaled", verdict.scaled}};
-}
-
-}  // namespace
 
 std::vector<ResultRow> result_rows(const Results& results) {
   const auto swept = swept_keys(results);
@@ -152,6 +132,24 @@ std::vector<ResultRow> result_rows(const Results& results) {
     }
   }
   return rows;
+}
+
+const MetricResult* metric_of(const CellResult& cell, const std::string& name) {
+  const auto found = std::find_if(cell.metrics.begin(), cell.metrics.end(),
+                                  [&](const MetricResult& each) { return each.metric == name; });
+  return found == cell.metrics.end() ? nullptr : &*found;
+}
+
+std::optional<Interval> interval_of(const ResultRow& row, const std::string& column) {
+  if (column == "test_accuracy" && row.cell->test_accuracy) return row.cell->test_accuracy_interval;
+  if (const auto* found = metric_of(*row.cell, column);
+      found != nullptr && found->low && found->high) {
+    return Interval{*found->low, *found->high};
+  }
+  const auto low = row.values.find(column + "_low"), high = row.values.find(column + "_high");
+  if (low == row.values.end() || high == row.values.end()) return std::nullopt;
+  if (!low->is_number() || !high->is_number()) return std::nullopt;
+  return Interval{low->get<double>(), high->get<double>()};
 }
 
 bool depends_on_attack(const std::string& column) {
@@ -166,32 +164,33 @@ json number_or_text(const std::string& text) {
   return error == std::errc() && stop == end ? json(value) : json(text);
 }
 
+std::vector<ordered_json> metric_rows(const Results& results) {
+  std::vector<ordered_json> rows;
+  for (const auto& cell : results.cells) {
+    for (const auto& metric : cell.metrics) {
+      rows.push_back({{"cell", cell.id},
+                      {"seed", cell.foreign() ? ordered_json() : ordered_json(cell.seed)},
+                      {"target", cell.target},
+                      {"metric", metric.metric},
+                      {"value", metric.value},
+                      {"low", or_null(metric.low)},
+                      {"high", or_null(metric.high)},
+                      {"n", or_null(metric.n)}});
+    }
+  }
+  return rows;
+}
+
 std::string results_csv(const Results& results) {
   std::string text = header(row_values({}, nullptr, swept_keys(results)));
-  for (const auto& row : result_rows(results)) text += values(row.values);
+  for (const auto& row : result_rows(results)) text += csv_line(row.values);
   return text;
 }
 
 std::string metrics_csv(const Results& results) {
   std::string text = "cell,seed,target,metric,value,low,high,n\n";
-  for (const auto& row : metric_rows(results)) text += values(row);
+  for (const auto& row : metric_rows(results)) text += csv_line(row);
   return text;
-}
-
-json results_json(const Results& results) {
-  json out = {
-      {"name", results.name},     {"notes", results.notes},   {"environment", results.environment},
-      {"results", json::array()}, {"metrics", json::array()}, {"verdicts", json::array()},
-      {"attacks", json::object()}};
-  for (const auto& row : result_rows(results)) {
-    json values = row.values;
-    for (const auto& [path, value] : row.cell->swept) values[path] = number_or_text(value);
-    out["results"].push_back(std::move(values));
-    if (row.attack) out["attacks"][row.attack->attack] = row.attack->threat;
-  }
-  for (const auto& row : metric_rows(results)) out["metrics"].push_back(json(row));
-  for (const auto& verdict : results.verdicts) out["verdicts"].push_back(verdict_json(verdict));
-  return out;
 }
 
 }  // namespace imprint

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -14,6 +13,8 @@
 #include <stdexcept>
 #include <system_error>
 #include <vector>
+
+#include "framework/data/formats/file.h"
 
 namespace imprint {
 namespace {
@@ -54,12 +55,9 @@ int open_file(const fs::path& path) {
   return fd;
 }
 
-std::string unique_suffix() {
-  static std::atomic<int> counter = 0;
-  std::array<char, 256> host{};
-  ::gethostname(host.data(), host.size() - 1);
-  return std::to_string(static_cast<int64_t>(wall_time_now())) + "." + host.data() + "." +
-         std::to_string(::getpid()) + "." + std::to_string(counter++);
+// Seconds first: TensorBoard reads the files of a folder in the order of their names.
+std::string dated_suffix() {
+  return std::to_string(static_cast<int64_t>(wall_time_now())) + "." + unique_suffix();
 }
 
 constexpr std::array<uint32_t, 256> crc32c_table() {
@@ -157,7 +155,7 @@ uint32_t crc32c(std::string_view bytes) {
 }
 
 TensorBoardLogger::TensorBoardLogger(const fs::path& folder)
-    : TensorBoardLogger(folder, unique_suffix(), wall_time_now()) {}
+    : TensorBoardLogger(folder, dated_suffix(), wall_time_now()) {}
 
 TensorBoardLogger::TensorBoardLogger(const fs::path& folder, std::string_view suffix,
                                      double wall_time)

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/reports/results.h"
+
+namespace imprint {
+
+/// What was swept outside the cell's defense, `shadows.defense` aside: results from different
+/// grounds are not compared.
+std::vector<std::pair<std::string, std::string>> ground_of(const CellResult& cell);
+
+/// Whether two models were trained on about as many records, within a tenth: one that had more is
+/// more accurate and leaks less, whatever its defense.
+bool same_size(const CellResult& a, const CellResult& b);
+
+/// The same data, model and size, and no key outside the defenses in which they differ. A key that
+/// only one of them sweeps (in its `with`) does not tell them apart.
+bool same_ground(const CellResult& a, const CellResult& b);
+
+}  // namespace imprint
