@@ -1,118 +1,106 @@
-#include <torch/optim/adam.h>
+#include <algorithm>
 
-#include "framework/training/defense.h"
 #include "framework/training/evaluation.h"
+#include "framework/training/inner_attacker.h"
 
 namespace imprint::adversarial_regularization {
 namespace {
 
-/// The inner attacker h(logits, label): member probability. Logits and label each through layers of
-/// their own, then together (Nasr et al. 2018, in MLHospital's sizes).
-class Attacker final : public torch::nn::Module {
- public:
-  explicit Attacker(int64_t classes) {
-    for (const auto& [name, widths] :
-         {std::pair<std::string, std::vector<int64_t>>{"logits", {classes, 1024, 512, 64}},
-          {"label", {classes, 128, 64}},
-          {"both", {128, 256, 128, 64, 1}}})
-      for (size_t i = 0; i + 1 < widths.size(); ++i)
-        parts_[name].push_back(register_module(name + std::to_string(i),
-                                               std::make_shared<Linear>(widths[i], widths[i + 1])));
-  }
-
-  /// [n] logits of membership; the label is coded -1, +1.
-  Tensor forward(const Tensor& logits, const Tensor& y) {
-    const auto label = torch::one_hot(y, logits.size(1)).to(logits.scalar_type()) * 2 - 1;
-    return through(
-               "both",
-               torch::cat({through("logits", logits).relu(), through("label", label).relu()}, 1))
-        .squeeze(1);
-  }
-
- private:
-  Tensor through(const std::string& part, Tensor x) {
-    auto& layers = parts_.at(part);
-    for (size_t i = 0; i < layers.size(); ++i) {
-      x = layers[i]->forward(x);
-      if (i + 1 < layers.size()) x = x.relu();
-    }
-    return x;
-  }
-
-  std::map<std::string, std::vector<std::shared_ptr<Linear>>> parts_;
-};
-
 /// Adversarial regularisation (Nasr et al. 2018, Eq. 6-8): an inner attacker learns to tell members
-/// from reference records by the model's answers; the model minimises CE + w h(member). After each
-/// epoch the attacker makes one pass over frozen answers; its term starts after the warm-up.
+/// from reference records by the model's answers, given as in evaluation; the model minimises
+/// CE + weight (h - 1/2), with h the attacker's probability that a record is a member.
 ///
-/// Keys: weight (1), warmup (1), attacker_lr (0.001), attacker_batch (128).
+/// In the warm-up the model trains plainly, and after each of its epochs the attacker makes
+/// `warmup_passes` over the members. Then it makes one pass after each epoch or, with
+/// `attacker_steps`, that many steps before every `target_steps` of the model: 50 and 2 in
+/// RelaxLoss's code for tables, 52 and 2 in Nasr's. The attacker's layers are MLHospital's; Nasr's
+/// have attacker_both [512, 256, 128, 64], RelaxLoss's are [512, 64], [64] and [64] on sorted
+/// logits. The learning rates, the attacker's too, change from epoch to epoch.
+///
+/// Keys: weight (1), warmup (1), warmup_passes (5), attacker_steps (0), target_steps (1),
+/// attacker_batch (128), and those of InnerAttacker.
 class AdversarialRegularization final : public Defense {
  public:
   explicit AdversarialRegularization(Keys keys)
-      : weight_(keys.number("weight", 1).at_least(0).doc("w, strength of the attacker's term")),
+      : weight_(keys.number("weight", 1)
+                    .at_least(0)
+                    .doc("strength of the attacker's term; 0 is plain training")),
         warmup_(keys.integer("warmup", 1)
                     .at_least(0)
                     .doc("epochs of plain training, while the attacker learns")),
-        lr_(keys.number("attacker_lr", 1e-3).above(0).doc("Adam's learning rate for the attacker")),
+        warmup_passes_(keys.integer("warmup_passes", 5)
+                           .at_least(1)
+                           .doc("the attacker's passes over the members after such an epoch")),
+        steps_(keys.integer("attacker_steps", 0)
+                   .at_least(0)
+                   .doc("the attacker's steps in each round of the game; 0: a pass over the "
+                        "members after each epoch")),
+        target_steps_(keys.integer("target_steps", 1)
+                          .at_least(1)
+                          .doc("attacker_steps above 0: the model's steps in each round")),
         batch_(keys.integer("attacker_batch", 128)
                    .at_least(1)
-                   .doc("members, and as many reference records, per attacker step")) {}
+                   .doc("members, and as many reference records, per attacker step")),
+        attacker_(keys) {}
 
-  Demands demands() const override { return {.reference = true, .sampling = {}}; }
+  Demands demands() const override { return {.reference = true}; }
+
+  void start(const Step& step) override { attacker_.start(step); }
+
+  Batch batch(Batch batch, const Step& step) override {
+    if (steps_ == 0 || plain(step) || step.step % target_steps_ != 0) return batch;
+    auto generator = step.stream.at("attacker/round", static_cast<uint64_t>(step.step)).generator();
+    const auto some = [&](const Dataset& piece) {
+      const auto rows = torch::randint(0, piece.size(), {batch_}, generator, torch::kLong);
+      return answers(piece.at(rows), step);
+    };
+    for (int64_t i = 0; i < steps_; ++i) {
+      const auto members = some(step.split.train), others = some(step.split.reference);
+      attacker_.learn(members, others, step);
+    }
+    return batch;
+  }
 
   Tensor loss(Tensor losses, const Tensor& logits, const Batch& batch, const Step& step) override {
-    if (step.epoch < warmup_ || weight_ == 0 || !attacker_) return losses;
-    const auto h = attacker_->forward(class_logits(logits), batch.y).sigmoid();
-    return losses + weight_ * (h - 0.5);
+    if (plain(step)) return losses;
+    return losses + weight_ * (attacker_(class_logits(logits), batch.y) - 0.5);
   }
 
   void epoch(const Step& step) override {
-    if (weight_ == 0) return;
-    const auto& [train, test, reference, population, tune] = step.split;
-    if (!attacker_) start(step);
-    const auto members =
-        queried_logits(step.model, {}, train.x, step.type, step.device).to(step.device);
-    const auto others =
-        queried_logits(step.model, {}, reference.x, step.type, step.device).to(step.device);
+    const bool warming = step.epoch < warmup_;
+    const bool last = step.epoch + 1 == step.epochs;  // nobody would ask the attacker any more
+    if (weight_ == 0 || last || (steps_ > 0 && !warming)) return;
+    const auto members = answers(step.split.train, step);
+    const auto others = answers(step.split.reference, step);
     auto generator = step.stream.at("attacker", static_cast<uint64_t>(step.epoch)).generator();
-    const auto order = torch::randperm(train.size(), generator, torch::kLong);
-    const auto pick = [&](const Tensor& logits, const Tensor& y, const Tensor& rows) {
-      const auto index = rows.to(step.device);
-      return attacker_->forward(logits.index_select(0, index),
-                                y.to(step.device).index_select(0, index));
-    };
-    for (const auto& in : order.split(batch_)) {
-      const auto out = torch::randint(0, reference.size(), in.sizes(), generator, torch::kLong);
-      optimizer_->zero_grad();
-      const auto h_in = pick(members, train.y, in);
-      const auto h_out = pick(others, reference.y, out);
-      (torch::softplus(-h_in).mean() + torch::softplus(h_out).mean()).backward();
-      optimizer_->step();
+    for (int64_t pass = 0; pass < (warming ? warmup_passes_ : 1); ++pass) {
+      const auto order = torch::randperm(members.y.size(0), generator, torch::kLong);
+      for (const auto& in : order.split(batch_)) {
+        const auto out = torch::randint(0, others.y.size(0), in.sizes(), generator, torch::kLong);
+        attacker_.learn(members.at(in), others.at(out), step);
+      }
     }
   }
 
   void state(State& state) override {
-    if (!attacker_) return;
-    state.module("adversarial_regularization.attacker", *attacker_);
-    state.optimizer("adversarial_regularization.optimizer", *optimizer_);
+    if (attacker_.started()) attacker_.state(state);  // released: its work is done
   }
 
  private:
-  void start(const Step& step) {
-    torch::manual_seed(step.stream.at("attacker/init").seed());
-    attacker_ = std::make_shared<Attacker>(step.split.train.classes);
-    attacker_->to(step.device, step.type);
-    optimizer_ = std::make_unique<torch::optim::Adam>(attacker_->parameters(),
-                                                      torch::optim::AdamOptions(lr_));
+  static LabelledLogits answers(const Dataset& piece, const Step& step) {
+    const auto logits = queried_logits(step.model, {}, piece.x, step.type, step.device);
+    return {logits.to(step.device), piece.y.to(step.device)};
+  }
+
+  /// Whether the model trains without the attacker: an attacker who makes passes after epochs has
+  /// learnt nothing in the first.
+  bool plain(const Step& step) const {
+    return weight_ == 0 || step.epoch < std::max<int64_t>(warmup_, steps_ > 0 ? 0 : 1);
   }
 
   double weight_;
-  int64_t warmup_;
-  double lr_;
-  int64_t batch_;
-  std::shared_ptr<Attacker> attacker_;
-  std::unique_ptr<torch::optim::Adam> optimizer_;
+  int64_t warmup_, warmup_passes_, steps_, target_steps_, batch_;
+  InnerAttacker attacker_;
 };
 
 IMPRINT_DEFENSE(AdversarialRegularization, "adversarial_regularization",
