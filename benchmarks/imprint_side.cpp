@@ -8,37 +8,21 @@
 //   cifar    seconds to read CIFAR-10's binary version from FOLDER, from the source and from the
 //            cache
 //   texas    seconds to make one epoch's batches of Texas100-shaped records
+//   attacks  seconds of attacks' inner work, see attack_side.h
 #include <ATen/Parallel.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 
+#include "benchmarks/attack_side.h"
+#include "benchmarks/timing.h"
 #include "framework/data/cache.h"
 #include "framework/runs/experiment.h"
 
 namespace imprint {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-// Seconds of the fastest of several calls.
-template <class Work>
-double fastest(int times, const Work& work) {
-  double best = 1e30;
-  for (int i = 0; i < times; ++i) {
-    const auto start = Clock::now();
-    work();
-    best = std::min(best, since(start));
-  }
-  return best;
-}
 
 // Best of many products of 1024-cubes: what this core can do at most.
 double gemm_flops() {
@@ -205,5 +189,6 @@ int main(int argc, char** argv) {
   if (what == "resnet") imprint::resnet(argc > 2 && *argv[2] ? std::stoll(argv[2]) : 10'000);
   if (what == "cifar") imprint::cifar(argc > 2 ? argv[2] : "");
   if (what == "texas") imprint::texas();
+  if (what == "attacks") imprint::attacks();
   return 0;
 }

@@ -11,17 +11,10 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from attack_side import attacks, fastest
+
 torch.set_num_threads(1)
 torch.manual_seed(0)
-
-
-def fastest(work, rounds):
-    times = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def trainer(model):
@@ -53,6 +46,30 @@ def mlp(_):
 
     tensor_epoch()
     return {"tensor": fastest(tensor_epoch, 10), "loader": fastest(loader_epoch, 10)}
+
+
+def audit(_):
+    """Eighteen trainings of a small network, one after the other; no query, no attack."""
+    x = torch.randint(0, 2, (30000, 600)).float()
+    y = torch.randint(0, 100, (30000,))
+
+    def work():
+        for _ in range(18):
+            members = torch.randperm(30000)[:7500]
+            own_x, own_y = x[members], y[members]
+            step = trainer(nn.Sequential(nn.Linear(600, 128), nn.Tanh(), nn.Linear(128, 100)))
+            for _ in range(10):
+                for index in torch.randperm(7500).split(256):
+                    step(own_x[index], own_y[index])
+
+    return {"seconds": fastest(work, 2)}
+
+
+def steps(_):
+    """Steps of the audit's network for some seconds' worth of work."""
+    step = trainer(nn.Sequential(nn.Linear(600, 128), nn.Tanh(), nn.Linear(128, 100)))
+    x, y = torch.randint(0, 2, (256, 600)).float(), torch.randint(0, 100, (256,))
+    return {"seconds": fastest(lambda: [step(x, y) for _ in range(1500)], 1)}
 
 
 class Block(nn.Module):
@@ -148,5 +165,5 @@ def texas(_):
 
 
 if __name__ == "__main__":
-    work = {"mlp": mlp, "resnet": resnet, "cifar": cifar, "texas": texas}[sys.argv[1]]
+    work = {"audit": audit, "steps": steps, "attacks": attacks, "mlp": mlp, "resnet": resnet, "cifar": cifar, "texas": texas}[sys.argv[1]]
     print(json.dumps(work(sys.argv[2] if len(sys.argv) > 2 else "")))
