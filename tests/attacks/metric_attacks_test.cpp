@@ -9,7 +9,7 @@ Tensor three() { return torch::tensor({{0.7, 0.2, 0.1}, {0.1, 0.8, 0.1}}, torch:
 
 TEST(Correctness, ScoresAndDecidesByThePrediction) {
   const auto attack = attack_of("correctness");
-  const Observation target{answers_from(three(), {}), zeros(2), {}};
+  const Answered target({three(), {}}, zeros(2), {});
   const auto findings = attack->run(Scene(target, {}, attack->needs(), Stream(0)));
   EXPECT_EQ(findings.scores[0].item<double>(), 1);
   EXPECT_EQ(findings.scores[1].item<double>(), 0);
@@ -70,8 +70,8 @@ TEST(MetricAttacks, FindMembersOfAnOverfittedModelAndNothingInNoise) {
 
 TEST(MetricAttacks, AreNeverNaN) {
   const auto infinity = std::numeric_limits<double>::infinity();
-  const Observation target{
-      {{}, torch::tensor({{0.0, -infinity}, {-infinity, 0.0}}, torch::kDouble)}, zeros(2), {}};
+  const Answered target({{}, torch::tensor({{0.0, -infinity}, {-infinity, 0.0}}, torch::kDouble)},
+                        zeros(2), {});
   for (const auto* yaml : {"correctness", "loss", "confidence", "entropy", "modified_entropy"}) {
     const auto attack = attack_of(yaml);
     const auto scores = attack->run(Scene(target, {}, attack->needs(), Stream(0))).scores;

@@ -5,19 +5,12 @@
 #include "framework/data/formats/idx.h"
 #include "tests/support/fixtures.h"
 #include "tests/support/process.h"
+#include "tests/support/sources.h"
 
 namespace imprint::mnist_test {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::shared_ptr<Source> source_of(const std::string& yaml) {
-  Problems problems;
-  const auto spec = parse_yaml(yaml, "");
-  const auto built = build(SourceRegistry::instance(), "dataset", spec, problems, {});
-  problems.raise();
-  return built.component;
-}
 
 void write_bytes(const fs::path& file, const std::string& bytes) {
   std::ofstream(file, std::ios::binary) << bytes;

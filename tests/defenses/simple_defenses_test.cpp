@@ -23,6 +23,7 @@ TEST(LabelSmoothing, RefusesEpsilonAboveOne) {
 
 TEST(DropoutDefense, EqualsPlainTrainingWhenRateIsZero) {
   expect_same_training("{name: dropout, rate: 0}", "{name: none}");
+  expect_same_training("{name: dropout, rate: 0, position: logits}", "{name: none}");
 }
 
 TEST(DropoutDefense, DropsTheShareItSaysAndOnlyWhileTraining) {
@@ -44,6 +45,94 @@ TEST(DropoutDefense, IsTheSameForTheSameSeed) {
   expect_same_training("{name: dropout, rate: 0.5}", "{name: dropout, rate: 0.5}");
   EXPECT_FALSE(
       same_weights(*train_small("{name: dropout, rate: 0.5}").model, *train_small("none").model));
+}
+
+// What the losses see of `logits` at a step.
+Tensor seen_logits(const std::string& yaml, const Tensor& logits, int64_t number = 0) {
+  auto chain = chain_of(yaml);
+  const StillStep still(model_of("{name: linear}", {{2}, 2, 0}), small_split(4, 2, 2), 1);
+  auto step = still.step();
+  step.step = number;
+  return chain.logits(logits, {}, step);
+}
+
+TEST(DropoutDefense, DropsLogitsAndScalesTheOthers) {
+  const std::string yaml = "{name: dropout, rate: 0.3, position: logits}";
+  const auto ones = torch::ones({50'000, 2}, torch::kDouble);
+  const auto seen = seen_logits(yaml, ones);
+  EXPECT_NEAR(seen.eq(0).to(torch::kDouble).mean().item<double>(), 0.3, 0.01);
+  EXPECT_TRUE(torch::allclose(seen.masked_select(seen.ne(0)),
+                              torch::tensor(1 / 0.7, torch::kDouble), 1e-12));
+  // Two logits of a record fall independently: both with 0.3^2.
+  EXPECT_NEAR(seen.eq(0).all(1).to(torch::kDouble).mean().item<double>(), 0.09, 0.01);
+  EXPECT_TRUE(torch::equal(seen, seen_logits(yaml, ones)));
+  EXPECT_FALSE(torch::equal(seen, seen_logits(yaml, ones, 1)));
+}
+
+TEST(DropoutDefense, OnLogitsLeavesTheModelAndItsAnswersAlone) {
+  auto chain = chain_of("{name: dropout, rate: 0.3, position: logits}");
+  Shape shape{{4}, 2, 0};
+  chain.shape(shape);
+  EXPECT_EQ(shape.dropout, 0);
+  const auto logits = torch::rand({3, 2});
+  EXPECT_TRUE(seen_logits("{name: dropout, rate: 0.3}", logits).is_same(logits));
+}
+
+TEST(DropoutDefense, OnLogitsHasNoGradientThroughWhatItDropped) {
+  auto logits = torch::rand({40, 2}, torch::kDouble).requires_grad_();
+  const auto seen = seen_logits("{name: dropout, rate: 0.5, position: logits}", logits);
+  seen.sum().backward();
+  EXPECT_TRUE(torch::equal(logits.grad(), seen.ne(0).to(torch::kDouble) * 2));
+}
+
+TEST(DropoutDefense, OnLogitsTrainsWhatAHandWrittenLoopTrains) {
+  // Full batches, plain descent; the masks are those of the stream.
+  const auto split = small_split();
+  const auto trained = train_small("{name: dropout, rate: 0.5, position: logits}", split,
+                                   "{epochs: 4, batch: all, precision: float64, optimizer: "
+                                   "{momentum: 0}}");
+  const Stream stream(1);
+  torch::manual_seed(stream.at("init").seed());
+  const auto model = model_of("{name: mlp, hidden: [8]}", {{6}, 3, 0});
+  model->to(torch::kDouble);
+  for (uint64_t step = 0; step < 4; ++step) {
+    model->zero_grad();
+    auto generator = stream.at("defense").at("dropout", step).generator();
+    const auto kept = torch::rand({60, 3}, generator, torch::kDouble).ge(0.5);
+    const auto logits = model->forward(split.train.x.all().to(torch::kDouble)) * kept * 2;
+    BaseLoss("cross_entropy")(logits, {{}, {}, split.train.y, {}}, 1).mean().backward();
+    const torch::NoGradGuard no_grad;
+    for (auto& p : model->parameters()) p.sub_(0.1 * p.grad());
+  }
+  for (size_t i = 0; i < model->parameters().size(); ++i)
+    EXPECT_TRUE(
+        torch::allclose(trained.model->parameters()[i], model->parameters()[i], 1e-9, 1e-12));
+}
+
+TEST(DropoutDefense, OnLogitsTrainsClosedFormsTapesAndOneOutputAlike) {
+  const std::string drop = "{name: dropout, rate: 0.5, position: logits}";
+  const auto split = small_split(60, 6, 2);
+  for (const auto* loss : {"cross_entropy", "logistic"}) {
+    const auto train = fmt::format("{{batch: all, precision: float64, loss: {}}}", loss);
+    const auto closed = train_small(drop, split, train, "linear").model->parameters();
+    const auto taped =
+        train_small("[" + drop + ", {name: dpsgd, noise: 0, clip: 1e9}]", split, train, "linear")
+            .model->parameters();
+    for (size_t i = 0; i < closed.size(); ++i)
+      EXPECT_TRUE(torch::allclose(closed[i], taped[i], 1e-9, 1e-12)) << loss;
+  }
+}
+
+TEST(DropoutDefense, GoesOnFromACheckpointToTheSameBits) {
+  expect_resumes("{name: dropout, rate: 0.5, position: logits}");
+}
+
+TEST(DropoutDefense, RefusesWithTheExactMessage) {
+  expect_config_error("defense", "{name: dropout, rate: 1}",
+                      "rate must be between 0 and 0.99, not 1");
+  expect_config_error(
+      "defense", "{name: dropout, position: logit}",
+      "position must be one of last_layer, logits, not 'logit'; did you mean 'logits'?");
 }
 
 TEST(EarlyStopping, ReleasesItsEpochAndLeavesTrainingAlone) {

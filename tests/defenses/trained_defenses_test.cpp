@@ -1,32 +1,8 @@
-// Tests of the defenses that train or keep something of their own: adversarial_regularization,
-// distillation, secret_shift.
+// Tests of distillation and secret_shift, which train or keep something of their own.
 #include "tests/support/fixtures.h"
 
 namespace imprint::trained_defenses_test {
 namespace {
-
-TEST(AdversarialRegularization, EqualsPlainTrainingWhenWeightIsZero) {
-  expect_same_training("{name: adversarial_regularization, weight: 0}", "none");
-}
-
-TEST(AdversarialRegularization, EqualsPlainTrainingWhileItWarmsUp) {
-  expect_same_training("{name: adversarial_regularization, weight: 1, warmup: 5}", "none");
-}
-
-TEST(AdversarialRegularization, ChangesTheTrainingAfterwardsAndIsDeterministic) {
-  const auto split = small_split(60, 6, 3, true);
-  const std::string yaml = "{name: adversarial_regularization, weight: 3}";
-  EXPECT_TRUE(same_weights(*train_small(yaml, split).model, *train_small(yaml, split).model));
-  EXPECT_FALSE(same_weights(*train_small(yaml, split).model, *train_small("none", split).model));
-}
-
-TEST(AdversarialRegularization, DemandsReferenceRecords) {
-  EXPECT_TRUE(chain_of("{name: adversarial_regularization}")
-                  .links()
-                  .front()
-                  .component->demands()
-                  .reference);
-}
 
 TEST(Distillation, EqualsPlainTrainingWhenTheTeacherHasNoWeight) {
   expect_same_training("{name: distillation, weight: 0}", "none");

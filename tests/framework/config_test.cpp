@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -92,7 +93,11 @@ TEST(Yaml, RefusesTabsTruncationAndEmptiness) {
   EXPECT_EQ(refused_yaml("# only a comment\n"),
             "f.yaml:1:1: the file is empty; expected keys such as name, data, model, train");
   EXPECT_EQ(refused_yaml(std::string("a: \0", 4)),
-            "f.yaml:1:1: not a text file (it contains a zero byte)");
+            "f.yaml:1:4: not a text file (it contains a zero byte)");
+  EXPECT_EQ(refused_yaml("a: 1\nb: \xe9\n"),
+            "f.yaml:2:4: not a text file (it contains bytes that are not UTF-8)");
+  EXPECT_EQ(refused_yaml("a: 1\nb: " + std::string(2'000'000, 'x') + "\n"),
+            "f.yaml:2:1: this line has more than a million bytes");
 }
 
 TEST(Yaml, RefusesUnknownTagsAndSecondDocuments) {
@@ -142,6 +147,18 @@ TEST(Load, OverridesFromTheCommandLine) {
             "{train: {epochs: 9, optimizer: {lr: 1}}, defenses: [{name: none}, {name: ccl, alpha: "
             "!sweep [0.2, 0.4]}], "
             "seeds: [1, 2]}");
+}
+
+TEST(Load, PutsOneBaseOnTopOfTheOther) {
+  Files files;
+  files.write("claims.yaml", "name: claims\nseeds: 1\nexpect: [a]\n");
+  files.write("ground.yaml", "seeds: 3\ntrain: {epochs: 5, batch: 10}\n");
+  files.write("f.yaml", "base: [claims.yaml, ground.yaml]\ntrain: {epochs: 7}\n");
+  EXPECT_EQ(files.loaded("f.yaml"),
+            "{name: claims, seeds: 3, expect: [a], train: {epochs: 7, batch: 10}}");
+  files.write("g.yaml", "base: []\n");
+  EXPECT_EQ(files.refused("g.yaml"),
+            "g.yaml:1:7: base must be the path of a file, or a list of paths");
 }
 
 TEST(Load, RefusesBadOverrides) {
@@ -260,6 +277,14 @@ TEST(Keys, AddressIsCanonicalAndLeavesLateKeysOut) {
   EXPECT_EQ(address("{b: 7}", false), address("{b: 8}", false));
   EXPECT_NE(address("{b: 7}", true), address("{b: 8}", true));
   EXPECT_NE(address("{a: 7}", false), address("{a: 8}", false));
+}
+
+TEST(Digest, IsTheSameWithAndWithoutInstructionsForIt) {
+  std::string text;
+  for (int i = 0; i < 300; ++i) {
+    text += static_cast<char>(i * 37);
+    EXPECT_EQ(Sha256().add(text).hex(), Sha256::portable().add(text).hex()) << i;
+  }
 }
 
 TEST(Digest, IsSha256) {

@@ -219,12 +219,53 @@ TEST(View, PoolCountsOfShadowsSayNothingAboutMembership) {
   EXPECT_EQ(target.split.test.size(), 20);
   EXPECT_FALSE(target.test_is_non_members);
   auto count = torch::zeros({100}, torch::kLong);
-  for (int64_t shadow = 1; shadow <= 6; ++shadow) {
+  for (int64_t shadow = 2; shadow <= 7; ++shadow) {
     const auto seen = view(data, p, shadow, Stream(0));
     count.index_add_(0, seen.record, seen.member.to(torch::kLong));
   }
   // Three complete blocks: every record of the pool was in for exactly half of the shadows.
   EXPECT_TRUE(count.index_select(0, p.pool).eq(3).all().item<bool>());
+}
+
+TEST(View, PutsCanariesInOrLeavesThemOutByACoin) {
+  const auto data = dataset_of("{name: gaussian, records: 300, classes: 3}");
+  Problems problems;
+  const auto spec = parse_yaml("{size: 20}", "");
+  Protocol protocol(Keys(spec, new_reading("a test", problems)));
+  protocol.canaries = 200;
+  const auto p = deal(protocol, 300, Stream(0), {}, problems);
+  problems.raise();
+  EXPECT_EQ(p.canaries.size(0), 200);
+  for (const int64_t index : {0, 1, 2}) {
+    const auto seen = view(data, p, index, Stream(0));
+    EXPECT_EQ(seen.record.size(0), 240);
+    EXPECT_EQ(seen.natural.sum().item<int64_t>(), 40);
+    const auto coins = seen.member.masked_select(seen.natural.logical_not());
+    EXPECT_NEAR(coins.sum().item<double>(), 100, 30);
+    EXPECT_EQ(seen.split.train.size(), 20 + coins.sum().item<int64_t>());
+    EXPECT_TRUE(torch::equal(seen.record.slice(0, 40), p.canaries));
+  }
+  const auto first = view(data, p, 0, Stream(0)).member.slice(0, 40);
+  EXPECT_FALSE(torch::equal(first, view(data, p, 1, Stream(0)).member.slice(0, 40)));
+}
+
+TEST(Canaries, HaveWrongLabelsOrRandomFeatures) {
+  const auto data = dataset_of("{name: gaussian, records: 100, features: 5, classes: 3}");
+  const auto chosen = torch::arange(10, 30);
+  const auto wrong = with_canaries(data, chosen, "mislabeled", Stream(0));
+  EXPECT_FALSE(wrong.y.slice(0, 10, 30).eq(data.y.slice(0, 10, 30)).any().item<bool>());
+  EXPECT_TRUE(torch::equal(wrong.y.slice(0, 30), data.y.slice(0, 30)));
+  EXPECT_TRUE(torch::equal(wrong.x.all(), data.x.all()));
+  const auto random = with_canaries(data, chosen, "random", Stream(0));
+  const auto before = data.x.all(), after = random.x.all();
+  EXPECT_TRUE(torch::equal(after.slice(0, 0, 10), before.slice(0, 0, 10)));
+  EXPECT_TRUE(torch::equal(after.slice(0, 30), before.slice(0, 30)));
+  EXPECT_FALSE(torch::equal(after.slice(0, 10, 30), before.slice(0, 10, 30)));
+  // Each feature keeps its values; only who has which is new.
+  EXPECT_TRUE(torch::equal(std::get<0>(after.slice(0, 10, 30).sort(0)),
+                           std::get<0>(before.slice(0, 10, 30).sort(0))));
+  const auto natural = with_canaries(data, chosen, "natural", Stream(0));
+  EXPECT_TRUE(torch::equal(natural.y, data.y));
 }
 
 TEST(Safetensors, RoundTrips) {

@@ -354,6 +354,36 @@ TEST(Expect, ComparesOnTheSameGround) {
             "0.400 against 0.200 (train.epochs=20)");
 }
 
+TEST(Expect, ComparesModelsTrainedOnAsManyRecords) {
+  auto experiment = ClaimBench().add("none", {}, {0.2, 0.2}).add("mixup_mmd", {}, {0.3, 0.3});
+  experiment.add("none", {}, {0.5, 0.5});
+  const auto size = [&](size_t first, size_t members) {
+    for (auto i = first; i < first + 2; ++i)
+      experiment.results.cells[i].member_records.resize(members);
+  };
+  size(0, 1500), size(2, 1200), size(4, 1200);
+  for (size_t i = 4; i < 6; ++i) experiment.results.cells[i].label = "none (five-way)";
+  EXPECT_EQ(experiment
+                .judged("metric: advantage, attack: loss, cell: {defense: mixup_mmd}, "
+                        "below: {defense: none}")
+                .measured,
+            "0.300 against 0.500");
+}
+
+// ccl is 0.02 to 0.04 below; taken the wrong way round it is up to 0.0548 on the wrong side.
+TEST(Expect, ToleratesTheMarginThatTheClaimAllows) {
+  const auto experiment =
+      ClaimBench().add("none", {}, {0.30, 0.31, 0.32}).add("ccl", {}, {0.28, 0.28, 0.28});
+  const std::string claim = "metric: advantage, attack: loss, cell: {defense: ccl}, above: ";
+  EXPECT_EQ(experiment.judged(claim + "{defense: none}").verdict, "fails");
+  EXPECT_EQ(experiment.judged(claim + "{defense: none}, margin: 0.03").verdict, "undecided");
+  const auto allowed = experiment.judged(claim + "{defense: none}, margin: 0.06");
+  EXPECT_EQ(allowed.verdict, "holds");
+  EXPECT_NE(allowed.interval.find("; 0.06 on the wrong side will do"), std::string::npos);
+  EXPECT_EQ(refused_claim("{claim: c, metric: auc, above: 0.5, margin: -1}"),
+            "f.yaml:1:46: margin must be at least 0, not -1");
+}
+
 TEST(Expect, SelectsBySweptPathItsLastWordAndNumericValue) {
   const auto experiment = ClaimBench()
                               .add("ccl", {{"ccl.alpha", "0.5"}}, {0.1})
@@ -474,7 +504,8 @@ TEST(Expect, RefusesUnknownKeys) {
   EXPECT_EQ(
       refused_claim("{claim: c, metric: auc, abvoe: 0.5, below: 1}"),
       "f.yaml:1:26: unknown key 'abvoe' in this claim; did you mean 'above'? (keys: above, attack, "
-      "below, cell, claim, lowest_among, metric, monotone, near, published, scaled, where)");
+      "below, cell, claim, lowest_among, margin, metric, monotone, near, published, scaled, "
+      "where)");
   EXPECT_EQ(refused_claim(
                 "{claim: c, metric: auc, monotone: {ovr: alpha, over: a, direction: increasing}}"),
             "f.yaml:1:37: unknown key 'ovr' in 'monotone' of this claim; did you mean 'over'? "

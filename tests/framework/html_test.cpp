@@ -6,6 +6,7 @@
 #include <regex>
 #include <set>
 
+#include "framework/reports/course.h"
 #include "framework/reports/figures.h"
 
 namespace imprint::html_test {
@@ -225,6 +226,39 @@ TEST(FigureSpecs, DrawMetricsAndSweptKeysWithOnePanelWhereNoAttackMatters) {
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0]["x"], 10);
   EXPECT_DOUBLE_EQ(rows[0]["y"], 0.8);
+}
+
+TEST(FigureSpecs, DrawTrainingsEpochByEpoch) {
+  auto results = small();
+  results.cells = {cell("none", "", 0.5, 0.4), cell("none", "", 0.7, 0.6),
+                   cell("ccl", "2", 0.6, 0.3)};
+  results.cells[1].seed = 1;
+  results.cells[0].course = {{10, "test_accuracy", 0.4}, {20, "test_accuracy", 0.5}};
+  results.cells[1].course = {{10, "test_accuracy", 0.6}, {20, "training_loss", 0.1}};
+  results.cells[2].course = {{20, "test_accuracy", 0.6}};
+  results.figures = {{"epoch", "test_accuracy", "label", "attack"}};
+  const auto spec = curves(results);
+  EXPECT_FALSE(spec.contains("facet"));
+  const auto rows = rows_where(spec, "group", "none");
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0]["x"], 10);
+  EXPECT_DOUBLE_EQ(rows[0]["y"], 0.5);
+  EXPECT_EQ(rows[0]["n"], "2 seeds");
+  EXPECT_EQ(rows[1]["x"], 20);
+  EXPECT_DOUBLE_EQ(rows[1]["y"], 0.5);
+  EXPECT_EQ(rows_where(spec, "group", "ccl").size(), 1U);
+  // A scalar that no training has is named.
+  results.figures = {{"epoch", "kkt.residual", "label", "attack"}};
+  EXPECT_TRUE(holds(drawings(results)[0].caption, "Not drawn: 'kkt.residual'"));
+}
+
+TEST(Course, ConvergesWhereTheAccuracyComesNearItsLast) {
+  const std::vector<EpochResult> course{{10, "test_accuracy", 0.5},
+                                        {20, "test_accuracy", 0.77},
+                                        {30, "training_loss", 0.1},
+                                        {40, "test_accuracy", 0.8}};
+  EXPECT_EQ(share_to_converge(course), 0.5);  // 0.77 is above 0.95 times 0.8
+  EXPECT_FALSE(share_to_converge({course.front()}).has_value());
 }
 
 TEST(FigureSpecs, GiveALabelOneColourInAllFigures) {

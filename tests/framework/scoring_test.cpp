@@ -135,6 +135,19 @@ TEST(Scoring, BestThresholdOfEquallyGoodOnesIsTheLargest) {
   EXPECT_EQ(best_threshold(Scores{4, 2, 3, 1}, Bits{1, 1, 0, 0}), 4);
 }
 
+TEST(Scoring, ClassThresholdsAreTheBestOfEachClass) {
+  // Class 0: members 3, 2, others 1; class 1: members only, so the one for all; class 2: nobody.
+  const std::vector<double> scores{3, 2, 1, 9, 8};
+  const std::vector<uint8_t> member{1, 1, 0, 1, 1};
+  const std::vector<int64_t> y{0, 0, 0, 1, 1};
+  const auto limits = class_thresholds(scores, member, y, 3);
+  EXPECT_EQ(limits, (std::vector<double>{2, 2, 2}));
+  const std::vector<uint8_t> mixed{0, 0, 1, 1, 0};
+  const auto both = class_thresholds(scores, mixed, y, 2);
+  EXPECT_EQ(both[1], 9);  // only 9 is a member
+  EXPECT_EQ(both[0], 1);  // the member has the lowest score: at best everybody is called one
+}
+
 TEST(Scoring, DecisionsGiveRatesPrecisionAndAdvantage) {
   // 3 of 4 members and 1 of 5 non-members are called members.
   const auto member = first_members(4, 9);
@@ -412,6 +425,40 @@ TEST(P1, IntervalRepeatsTheChoiceOfTheStrongestAttack) {
   EXPECT_LT(together.p1().interval.low, alone.p1().interval.low);
   EXPECT_LT(together.p1().interval.high, alone.p1().interval.high);
   EXPECT_GE(together.p1().interval.high, together.p1().value);
+}
+
+TEST(P1, CountsAnAttackOnlyWhereItAttacked) {
+  // Attack b saw two members and two others and is right about all four: advantage 1.
+  const std::vector<uint8_t> member{1, 1, 1, 1, 0, 0, 0, 0}, correct{1, 1, 1, 1};
+  const std::vector<uint8_t> a{1, 1, 1, 0, 0, 0, 0, 1}, b{1, 1, 0, 0, 0, 0, 0, 0};
+  const std::vector<uint8_t> seen{1, 1, 0, 0, 1, 1, 0, 0};
+  const std::vector<NamedDecisions> attacks{{"a", a, {}}, {"b", b, seen}};
+  const auto result = p1_cell(attacks, member, correct, false, 1);
+  EXPECT_EQ(result.attack, "b");
+  EXPECT_EQ(result.value, 0);
+  EXPECT_GE(result.interval.high, 0);
+}
+
+TEST(P1, IntervalCoversTheTruthAsOftenAsItSays) {
+  std::mt19937_64 random(5);
+  const auto draw = [&](double chance, size_t n) {
+    std::vector<uint8_t> bits(n);
+    for (auto& bit : bits) bit = std::bernoulli_distribution(chance)(random) ? 1 : 0;
+    return bits;
+  };
+  std::vector<uint8_t> member(400, 0);
+  std::fill_n(member.begin(), 200, uint8_t{1});
+  int covered = 0;
+  for (uint64_t run = 0; run < 2000; ++run) {
+    auto decisions = draw(0.6, 200);
+    const auto others = draw(0.4, 200);
+    decisions.insert(decisions.end(), others.begin(), others.end());
+    const std::vector<NamedDecisions> attacks{{"a", decisions, {}}};
+    const auto interval = p1_cell(attacks, member, draw(0.8, 300), false, run).interval;
+    covered += interval.low <= p1(0.8, 0.2) && p1(0.8, 0.2) <= interval.high ? 1 : 0;
+  }
+  EXPECT_GE(covered, 2000 * 0.935);
+  EXPECT_LE(covered, 2000 * 0.965);
 }
 
 TEST(P1, IsTheSameBitsForTheSameSeed) {

@@ -25,6 +25,7 @@ AttackResult table_attack(const std::string& name, double advantage) {
   score.tpr_at = {{0.001, 0, 0.005, 1, 200, {0, 0.03}, false},
                   {0.01, 0.01, 0.1, 20, 200, {0.0625, 0.15}, true},
                   {0.1, 0.095, 0.4, 80, 200, {0.33, 0.47}, true}};
+  result.epsilon_low = 0.25;
   result.p1 = 0.6;
   return result;
 }
@@ -90,7 +91,8 @@ constexpr const char* kHeader =
     "tpr_at_0.001,tpr_at_0.001_low,tpr_at_0.001_high,fpr_realised_at_0.001,hits_at_0.001,"
     "tpr_at_0.01,tpr_at_0.01_low,tpr_at_0.01_high,fpr_realised_at_0.01,hits_at_0.01,"
     "tpr_at_0.1,tpr_at_0.1_low,tpr_at_0.1_high,fpr_realised_at_0.1,hits_at_0.1,"
-    "precision,recall,p1,p1_cell,p1_cell_low,p1_cell_high,p1_cell_attack,members,non_members";
+    "precision,recall,epsilon_low,p1,p1_cell,p1_cell_low,p1_cell_high,p1_cell_attack,members,non_"
+    "members";
 
 TEST(ResultsCsv, HasItsColumnsEvenWithoutCells) {
   EXPECT_EQ(results_csv({}), std::string(kHeader) + "\n");
@@ -105,7 +107,7 @@ TEST(ResultsCsv, WritesOneRowPerCellAndAttack) {
   EXPECT_EQ(text[1],
             "none-0,location30,mlp,none,none,0,0,loss,1,0.625,0.5,0.45,0.55,0.5,0.8,0.75,0.85,"
             ",,,0,,0.1,0.0625,0.15,0.01,20,0.4,0.33,0.47,0.095,80,"
-            "0.75,0.9,0.6,0.6,0.57,0.63,loss,200,200");
+            "0.75,0.9,0.25,0.6,0.6,0.57,0.63,loss,200,200");
   EXPECT_EQ(row(results_csv(results_of({both})), 1)["attack"], "neural");
 }
 

@@ -62,6 +62,14 @@ TEST(Trainer, ClosedFormTrainsWhatAutogradTrains) {
         torch::allclose(taped.model->parameters()[i], plain.model->parameters()[i], 1e-9, 1e-12));
 }
 
+TEST(Trainer, GoesOnFromACheckpointToTheSameBits) {
+  expect_resumes("none");
+  expect_resumes("{name: dropout, rate: 0.5}", "{evaluate: {every: 1}}");
+  expect_resumes("none", "{optimizer: {name: adam, lr: 0.01}, precision: float64}");
+  expect_resumes("none", "{optimizer: {momentum: 0}, sampling: with_replacement}");
+  expect_resumes("{name: dpsgd, noise: 1}", "{}", {1, 5, 11});
+}
+
 TEST(Trainer, RecordsWhatIsDueAndEvaluatesTheLastEpoch) {
   const auto rows =
       train_small("none", small_split(), "{epochs: 7, record: {every: 3}, evaluate: {every: 100}}")

@@ -1,9 +1,19 @@
 #include "tests/support/fixtures.h"
 
+#include <ATen/Parallel.h>
+
+#include "framework/data/formats/safetensors.h"
 #include "framework/privacy/scoring.h"
+#include "tests/support/process.h"
 
 namespace imprint {
 namespace {
+
+// Tests run side by side, one per core; threads of their own would only get in each other's way.
+class OneThread final : public testing::Environment {
+  void SetUp() override { at::set_num_threads(1); }
+};
+[[maybe_unused]] const auto* const one_thread = testing::AddGlobalTestEnvironment(new OneThread);
 
 template <class RegistryType, class... Args>
 auto built(const std::string& kind, const std::string& yaml, const Args&... args) {
@@ -41,8 +51,8 @@ Schedule schedule_of(const std::string& yaml) {
   return schedule;
 }
 
-Observation observation(const Tensor& logits, const Tensor& y, const Tensor& member) {
-  return {answers_from(logits, {}), y, member};
+Answered observation(const Tensor& logits, const Tensor& y, const Tensor& member) {
+  return {{logits, {}}, y, member};
 }
 
 }  // namespace
@@ -128,12 +138,51 @@ Split small_split(int64_t records, int64_t features, int64_t classes, bool refer
   return {piece(0), piece(1), reference ? piece(2) : Dataset{}, {}, {}};
 }
 
+namespace {
+
+// A training that ends after some steps: its checkpoint, through a file, and its history so far.
+Tensors interrupted_small(const std::string& chain_yaml, const Split& split,
+                          const Schedule& schedule, const std::string& model, uint64_t seed,
+                          int64_t steps, std::vector<EpochRow>& rows) {
+  struct Ended {};
+  const TempFolder folder;
+  auto chain = chain_of(chain_yaml);
+  TrainingPlan plan{.split = split,
+                    .schedule = schedule,
+                    .chain = chain,
+                    .first = std::vector<std::vector<Trained>>(chain.links().size()),
+                    .build = [&](const Shape& shape) { return model_of(model, shape); },
+                    .augment = {},
+                    .load = {},
+                    .stream = Stream(seed),
+                    .device = torch::kCPU,
+                    .measures = {},
+                    .snapshots = {},
+                    .on_snapshot = {},
+                    .on_epoch = [&](const EpochRow& row) { rows.push_back(row); },
+                    .checkpoint_due = [&] { return --steps == 0; },
+                    .on_checkpoint =
+                        [&](const Tensors& tensors) {
+                          save_tensors(folder.path() / "checkpoint", tensors);
+                          throw Ended{};
+                        }};
+  EXPECT_THROW(train(plan), Ended);
+  return load_tensors(folder.path() / "checkpoint");
+}
+
+}  // namespace
+
 SmallTraining train_small(const std::string& chain_yaml, const Split& split,
                           const std::string& train_yaml, const std::string& model, uint64_t seed,
-                          const std::set<int64_t>& snapshots) {
-  auto chain = chain_of(chain_yaml);
+                          const std::set<int64_t>& snapshots, int64_t interrupt_after) {
   const auto schedule = schedule_of(train_yaml);
   SmallTraining result;
+  Tensors checkpoint;
+  if (interrupt_after > 0) {
+    checkpoint =
+        interrupted_small(chain_yaml, split, schedule, model, seed, interrupt_after, result.rows);
+  }
+  auto chain = chain_of(chain_yaml);
   TrainingPlan plan{.split = split,
                     .schedule = schedule,
                     .chain = chain,
@@ -150,7 +199,10 @@ SmallTraining train_small(const std::string& chain_yaml, const Split& split,
                           for (const auto& p : at.parameters())
                             result.snapshots[epoch].push_back(p.detach().clone());
                         },
-                    .on_epoch = [&](const EpochRow& row) { result.rows.push_back(row); }};
+                    .on_epoch = [&](const EpochRow& row) { result.rows.push_back(row); },
+                    .checkpoint_due = {},
+                    .on_checkpoint = {},
+                    .checkpoint = checkpoint};
   for (const auto& link : chain.links()) {
     plan.first.emplace_back();
     for (const auto& before : link.component->first(split.train.size(), Stream(seed))) {
@@ -174,6 +226,23 @@ bool same_weights(const Model& a, const Model& b) {
   for (size_t i = 0; i < left.size(); ++i)
     if (!torch::equal(left[i], right[i])) return false;
   return true;
+}
+
+void expect_resumes(const std::string& chain, const std::string& train,
+                    const std::vector<int64_t>& steps) {
+  const auto split = small_split(60, 6, 3, true);
+  const std::string model = "{name: mlp, hidden: [8]}";
+  const auto whole = train_small(chain, split, train, model);
+  for (const auto step : steps) {
+    const auto resumed = train_small(chain, split, train, model, 1, {}, step);
+    EXPECT_TRUE(same_weights(*whole.model, *resumed.model)) << chain << " after step " << step;
+    ASSERT_EQ(whole.rows.size(), resumed.rows.size()) << chain << " after step " << step;
+    for (size_t i = 0; i < whole.rows.size(); ++i) {
+      EXPECT_EQ(whole.rows[i].epoch, resumed.rows[i].epoch);
+      EXPECT_EQ(whole.rows[i].loss, resumed.rows[i].loss) << "epoch " << i << ", step " << step;
+      EXPECT_EQ(whole.rows[i].test_accuracy, resumed.rows[i].test_accuracy);
+    }
+  }
 }
 
 void expect_same_training(const std::string& a, const std::string& b) {

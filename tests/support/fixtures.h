@@ -64,13 +64,20 @@ struct SmallTraining {
 };
 
 /// Trains a small network on `split`; `train` holds keys of `train` on top of 5 epochs of batch 16.
+/// After `interrupt_after` steps (0: never) the training ends, and a new one goes on from its
+/// checkpoint, written to a file and read again.
 SmallTraining train_small(const std::string& chain, const Split& split = small_split(),
                           const std::string& train = "{}",
                           const std::string& model = "{name: mlp, hidden: [8]}", uint64_t seed = 1,
-                          const std::set<int64_t>& snapshots = {});
+                          const std::set<int64_t>& snapshots = {}, int64_t interrupt_after = 0);
 
 /// Whether two models have the same bits.
 bool same_weights(const Model& a, const Model& b);
+
+/// Interrupted after any step of `steps` and gone on with, training gives the same bits and the
+/// same history.
+void expect_resumes(const std::string& chain, const std::string& train = "{}",
+                    const std::vector<int64_t>& steps = {1, 3, 4, 9, 19, 20});
 
 /// Training with chain `a` gives the same bits as with chain `b`.
 void expect_same_training(const std::string& a, const std::string& b);
