@@ -50,7 +50,9 @@ class GradientNorm final : public Attack {
  private:
   static Tensor losses(Service& service, const Tensor& x, const Tensor& y) {
     const auto logits = class_logits(service.model().forward(service.chain().query(x)));
-    return torch::cross_entropy_loss(logits, y, {}, at::Reduction::None);
+    // In double: of a confident answer, float32 has no digits left for 1 - p.
+    return torch::cross_entropy_loss(logits.to(torch::kDouble), y, {}, at::Reduction::None)
+        .to(logits.scalar_type());
   }
 
   Tensor of_weights(Service& service, const Tensor& x, const Tensor& y) const {

@@ -49,6 +49,10 @@ class Lira final : public Attack {
       keys.problem("covariance",
                    "covariance: full needs mode: online, since a tail has no side in "
                    "several dimensions");
+    if (full_ && !fit_.plain())
+      keys.problem("covariance",
+                   "covariance: full fits means and each side's own covariance; centre and "
+                   "out_variance are for covariance: diagonal");
   }
 
   Needs needs() const override {
@@ -62,7 +66,7 @@ class Lira final : public Attack {
     auto queries = augmentations_;
     queries.insert(queries.begin(), Transform{});
     Findings found{full_ ? jointly(scene, queries) : one_by_one(scene, queries)};
-    found.log.metric("variance_per_record", fit_.per_record(scene) ? 1 : 0);
+    fit_.describe(scene, found.log);
     return found;
   }
 

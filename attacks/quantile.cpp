@@ -16,7 +16,7 @@ constexpr int64_t answered_at_once = 1024;
 /// loss: pinball, phi minus the quantile at 1 - fpr.
 ///
 /// Keys: loss (gaussian | pinball), fpr (0.05), model (auto: cnn for images, mlp for others; or any
-/// model with its keys), epochs (30), batch (64), lr (1e-3).
+/// model by its name), epochs (30), batch (64), lr (1e-3).
 class Quantile final : public Attack {
  public:
   explicit Quantile(Keys keys)

@@ -10,13 +10,14 @@ constexpr int64_t enough_shadows = 32;  // on each side, for a variance of its o
 constexpr double prior_weight = 4;      // observations that the common variance stands for
 constexpr double least_share = 1e-6;    // of the common variance: no record is surer than that
 
-// Fewest shadows on either side of any record.
+// Fewest shadows on either side of any record. In a rehearsal the shadow that plays the target and
+// its block partner are missing, one on each side: decided is as for the target.
 int64_t fewest(const Scene& scene) {
   auto in = torch::zeros({scene.size()}, torch::kLong);
   const auto shadows = scene.shadows();
   for (size_t i = 0; i < shadows; ++i) in += scene.shadow(i).member();
   const auto most = static_cast<int64_t>(shadows) - in.max().item<int64_t>();
-  return std::min(in.min().item<int64_t>(), most);
+  return std::min(in.min().item<int64_t>(), most) + (scene.rehearsal() ? 1 : 0);
 }
 
 // Squares and what they are worth, over all records.
@@ -84,6 +85,12 @@ bool GaussianFit::per_record(const Scene& scene) const {
   return variance_ != "fixed" && fewest(scene) >= 2;
 }
 
+void GaussianFit::describe(const Scene& scene, Log& log) const {
+  const bool own = per_record(scene);
+  log.metric("variance_per_record", own ? 1 : 0);
+  if (!own && variance_ != "auto" && variance_ != "fixed") log.metric("variance_fell_back", 1);
+}
+
 GaussianFit::Pooled GaussianFit::pooled(const Scene& scene, const ReadColumn& read) const {
   Sum in, out;
   visit_shadows(scene, read, [&](const ShadowTable& table) {
@@ -116,17 +123,22 @@ Tensor GaussianFit::joint_log_ratio(const Scene& scene,
   const auto target = torch::stack(own, 1);
   // Calls `visit` with the clouds of each block of candidates.
   const auto each_block = [&](const auto& visit) {
-    visit_shadows(scene, reads.front(), [&](const ShadowTable& first) {
-      std::vector<Tensor> values;
-      for (const auto& read : reads) {
-        std::vector<Tensor> rows;
-        for (size_t i = 0; i < scene.shadows(); ++i)
-          rows.push_back(read(scene.shadow(i)).slice(0, first.from, first.to));
-        values.push_back(torch::stack(rows));
-      }
-      const auto all = torch::stack(values);
-      visit(first, cloud(all, first.in), cloud(all, first.out()));
-    });
+    const auto shadows = static_cast<int64_t>(scene.shadows());
+    const auto width = numbers * std::max<int64_t>(numbers / shadows, 1);
+    visit_shadows(
+        scene, reads.front(),
+        [&](const ShadowTable& first) {
+          std::vector<Tensor> values{first.values};
+          for (size_t number = 1; number < reads.size(); ++number) {
+            std::vector<Tensor> rows;
+            for (size_t i = 0; i < scene.shadows(); ++i)
+              rows.push_back(reads[number](scene.shadow(i)).slice(0, first.from, first.to));
+            values.push_back(torch::stack(rows));
+          }
+          const auto all = torch::stack(values);
+          visit(first, cloud(all, first.in), cloud(all, first.out()));
+        },
+        width);
   };
   auto in_sum = torch::zeros({numbers, numbers}, torch::kDouble), out_sum = in_sum.clone();
   double in_freedom = 0, out_freedom = 0;

@@ -2,6 +2,7 @@
 
 #include "framework/config/keys.h"
 #include "framework/privacy/shadow_table.h"
+#include "framework/training/measure.h"
 
 namespace imprint {
 
@@ -36,14 +37,18 @@ class GaussianFit {
   Pooled pooled(const Scene& scene, const ReadColumn& read) const;
   InOut fitted(const ShadowTable& table, const Pooled& pooled) const;
 
-  /// Whether variances are each record's own.
-  bool per_record(const Scene& scene) const;
+  /// Says whose variances were used, and whether they had to be others than those asked for.
+  void describe(const Scene& scene, Log& log) const;
+  /// Whether several numbers per record can be one normal: of means, each side with its variance.
+  bool plain() const { return !median_ && !in_for_out_; }
 
   /// [n] log N(x; in) - log N(x; out) of several numbers per record as one multivariate normal,
   /// whose covariance has `ridge` times its mean variance added to its diagonal.
   Tensor joint_log_ratio(const Scene& scene, const std::vector<ReadColumn>& reads) const;
 
  private:
+  /// Whether variances are each record's own.
+  bool per_record(const Scene& scene) const;
   Tensor variance_of(const Moments& side, double common, bool own) const;
 
   std::string variance_;

@@ -154,7 +154,9 @@ bool Rehearsal::possible() const {
 }
 
 Scene Rehearsal::scene() const {
-  return {*scene_.shadows_.front(), left_, scene_.needs_, scene_.stream_.at("rehearsal")};
+  Scene scene(*scene_.shadows_.front(), left_, scene_.needs_, scene_.stream_.at("rehearsal"));
+  scene.rehearsal_ = true;
+  return scene;
 }
 
 }  // namespace imprint

@@ -86,6 +86,8 @@ class Scene : public Seen {
   /// The released model itself; for attackers with access to its weights.
   Service& inside() const;
   const Stream& stream() const { return stream_; }
+  /// Whether a shadow plays the target here.
+  bool rehearsal() const { return rehearsal_; }
 
  private:
   friend class Rehearsal;
@@ -93,6 +95,7 @@ class Scene : public Seen {
 
   std::vector<const Observation*> shadows_;
   Stream stream_;
+  bool rehearsal_ = false;
   mutable std::shared_ptr<Service> service_;
 };
 

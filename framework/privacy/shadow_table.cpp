@@ -10,10 +10,10 @@ constexpr int64_t table_numbers = int64_t{1} << 22;  // of one table: 32 MB
 }  // namespace
 
 void visit_shadows(const Scene& scene, const ReadColumn& read,
-                   const std::function<void(const ShadowTable&)>& visit) {
+                   const std::function<void(const ShadowTable&)>& visit, int64_t width) {
   const auto shadows = scene.shadows();
   TORCH_CHECK(shadows > 0, "there are no shadows to learn from");
-  const auto block = std::max<int64_t>(table_numbers / static_cast<int64_t>(shadows), 1);
+  const auto block = std::max<int64_t>(table_numbers / (static_cast<int64_t>(shadows) * width), 1);
   for (int64_t at = 0; at < scene.size(); at += block) {
     const auto end = std::min(at + block, scene.size());
     std::vector<Tensor> values, in;

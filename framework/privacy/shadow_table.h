@@ -19,9 +19,10 @@ struct ShadowTable {
 using ReadColumn = std::function<Tensor(const Seen&)>;
 
 /// Hands the candidates to `visit` a block at a time, so that what all shadows say about all
-/// candidates is never in memory at once.
+/// candidates is never in memory at once. Blocks are smaller by `width`, for those who need that
+/// many times the memory of a table.
 void visit_shadows(const Scene& scene, const ReadColumn& read,
-                   const std::function<void(const ShadowTable&)>& visit);
+                   const std::function<void(const ShadowTable&)>& visit, int64_t width = 1);
 
 /// [n] The score of every candidate, a block at a time: from what the shadows say about it and the
 /// target's own number [columns].

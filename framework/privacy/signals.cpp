@@ -26,7 +26,8 @@ Tensor content_seeds(const Records& x) {
   return torch::cat(seeds);
 }
 
-constexpr double most_log = 1e4;
+constexpr double most_log_odds = 1e4;   // of logits, which may be any numbers
+constexpr double most_log_answer = 37;  // of probabilities: below e^-37 a double has no place
 constexpr int64_t answer_block = 8192;  // a multiple of the batches that models are asked in
 
 Tensor zeros_of(torch::ScalarType type) { return torch::zeros({0}, type); }
@@ -51,6 +52,7 @@ Columns columns_of(const Answers& answers, const Tensor& y) {
   const auto& values = answers.logits.defined() ? answers.logits : answers.log_p;
   std::vector<Tensor> labels{zeros_of(torch::kLong)}, logs{zeros_of(torch::kDouble)},
       odds{zeros_of(torch::kDouble)};
+  const double most = answers.logits.defined() ? most_log_odds : most_log_answer;
   // A block at a time stays in the cache.
   for (int64_t at = 0; at < values.size(0); at += answer_block) {
     const auto z = values.slice(0, at, at + answer_block).to(torch::kDouble);
@@ -58,12 +60,13 @@ Columns columns_of(const Answers& answers, const Tensor& y) {
     const auto own = z.gather(1, label);
     const auto rest =
         z.scatter(1, label, -std::numeric_limits<double>::infinity()).logsumexp(1, true);
-    const auto phi = own.clamp(-most_log, most_log) - rest.clamp(-most_log, most_log);
+    // Infinite logits leave a NaN: such a model is broken.
+    const auto phi = (own - rest).clamp(-most, most);
     labels.push_back(z.argmax(1));
     odds.push_back(phi.squeeze(1));
     // Of logits, log p_y = -log(1 + e^-phi).
     const auto log_p = -((-phi).clamp_min(0) + (-phi.abs()).exp().log1p());
-    logs.push_back((answers.logits.defined() ? log_p : own.clamp_min(-most_log)).squeeze(1));
+    logs.push_back((answers.logits.defined() ? log_p : own.clamp_min(-most)).squeeze(1));
   }
   return {torch::cat(labels), torch::cat(logs), torch::cat(odds)};
 }

@@ -18,7 +18,8 @@ struct Answers {
 Tensor log_p_of(const Answers& answers);
 
 /// What most attacks need of the answers, one number per record. Always finite, so that differences
-/// are numbers: a defense that answers with a probability of 0 or 1 counts as one of e^-10000.
+/// are numbers: a probability of 0 or 1, answered by a defense, counts as e^-37 from it, about the
+/// resolution of a double.
 struct Columns {
   Tensor label;       ///< [n] predicted classes
   Tensor true_log_p;  ///< [n] log p_y, double
