@@ -4,6 +4,7 @@
 
 #include "framework/cli/commands.h"
 #include "framework/registry/registry.h"
+#include "framework/runs/slurm.h"
 
 namespace imprint {
 namespace {
@@ -80,7 +81,8 @@ void add_run_command(CLI::App& app, RunOptions& options, int& code) {
                   "worker processes here, one thread each (default: one per core)")
       ->check(CLI::Range(1, 4096));
   run->add_option("--memory", options.memory,
-                  "memory that the workers may use, such as 4G (default: what is free)");
+                  "memory for the workers, such as 4G, as estimated before they start; nothing "
+                  "enforces it afterwards (default: what is free)");
   run->add_option("--time-limit", options.time,
                   "save and leave after this time, such as 30m or 2h, with exit code 75");
   run->add_option("--out", options.out, "where run folders go (default: runs)");
@@ -143,15 +145,7 @@ void add_score_command(CLI::App& app, ScoreOptions& options, int& code) {
 // The command line as a shell would take it again.
 std::string typed(int argc, char** argv) {
   std::string text = "./imprint";
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const bool plain = !word.empty() && word.find_first_not_of(
-                                            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                            "0123456789_-./=:,+@%") == std::string::npos;
-    std::string quoted;
-    for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    text += " " + (plain ? word : "'" + quoted + "'");
-  }
+  for (int i = 1; i < argc; ++i) text += " " + shell_quoted(argv[i]);
   return text;
 }
 

@@ -9,11 +9,22 @@ std::string duration(double seconds) {
   return fmt::format("{}:{:02} h", whole / 3600, whole % 3600 / 60);
 }
 
+std::string announcement(const Ready& ready, const Remaining& open, const std::string& how) {
+  const auto jobs = ready.plan.jobs.size();
+  return fmt::format("{}: {} cells, {} jobs ({} trainings), {} stored; {}", ready.experiment.name,
+                     ready.experiment.cells.size(), jobs, ready.plan.trainings.size(),
+                     jobs - open.jobs,
+                     open.jobs == 0 ? std::string("nothing to do: everything comes from the store")
+                     : open.trainings == 0
+                         ? fmt::format("{} to do, no training among them{}", open.jobs, how)
+                         : fmt::format("{} to do, {} trainings{}", open.jobs, open.trainings, how));
+}
+
 ProgressPanel::ProgressPanel(const Plan& plan, Forecast& forecast, bool quiet)
     : plan_(plan), forecast_(forecast), quiet_(quiet) {
   for (const auto& job : plan.jobs) {
     jobs_[job.address] = &job;
-    if (forecast.share_of(job.address) < 1) ++open_;
+    if (forecast.is_open(job.address)) ++open_;
   }
 }
 
@@ -24,6 +35,8 @@ void ProgressPanel::hear(const Progress& progress) {
     fmt::print(stderr, "imprint: {}\n", progress.message);
     return;
   }
+  // One that is repeated because its result was damaged was none of those to be done.
+  const bool counts = forecast_.is_open(progress.address);
   forecast_.hear(progress);
   if (!jobs_.contains(progress.address)) return;
   auto& at = at_[progress.worker];
@@ -36,10 +49,10 @@ void ProgressPanel::hear(const Progress& progress) {
       epochs_[progress.address] = progress.row.epoch;
       break;
     case Progress::Kind::failed:
-      ++failed_;
+      failed_ += counts ? 1 : 0;
       [[fallthrough]];
     case Progress::Kind::done:
-      ++done_;
+      done_ += counts ? 1 : 0;
       [[fallthrough]];
     default:
       at.clear();

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "framework/cli/ready.h"
 #include "framework/cli/rewritten_lines.h"
 #include "framework/runs/forecast.h"
 
@@ -11,6 +12,9 @@ namespace imprint {
 
 /// "3:20 min".
 std::string duration(double seconds);
+
+/// How much there is to do, and `how` it will be done.
+std::string announcement(const Ready& ready, const Remaining& open, const std::string& how);
 
 /// Shows how far a run is and when it will end: on a terminal one line per worker and one for the
 /// whole that rewrite themselves, elsewhere a line every few seconds, nothing when quiet.

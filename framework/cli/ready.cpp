@@ -6,6 +6,7 @@
 
 #include "framework/config/load.h"
 #include "framework/reports/assemble.h"
+#include "framework/reports/stages.h"
 #include "framework/runs/machine.h"
 
 namespace imprint {
@@ -43,6 +44,7 @@ Ready prepare(const RunOptions& options) {
   read_figures(figures == nullptr ? none : *figures, problems);
   ready.claims = read_claims(expect == nullptr ? none : *expect, problems);
   for (auto& claim : ready.claims) claim.scaled |= ready.experiment.scaled;
+  check_until(ready.experiment, problems);
   problems.raise();
   ready.plan = make_plan(ready.experiment);
   return ready;

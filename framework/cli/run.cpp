@@ -101,12 +101,18 @@ class Run {
 
   // Everything that is not stored; an exit code when the run ends here.
   std::optional<int> work() {
+    if (asked_to_leave() > 0) return leave();
     const auto open = remaining(ready_.plan, store_);
     if (open.jobs == 0) {
       announce(open, "");
       return std::nullopt;
     }
     return uses_slurm() ? work_on_slurm(open) : work_here(open);
+  }
+
+  // Between two pieces of work nothing is under way.
+  std::optional<int> leave() const {
+    return end_of_work({0, {}, true, ""}, ready_.plan, folder_, options_.command, "");
   }
 
   void clear_progress() const {
@@ -117,6 +123,7 @@ class Run {
   std::optional<int> work_here(const Remaining& open) {
     const auto wanted = local_workers(options_, open.jobs);
     const auto costs = probe(ready_.plan, &store_, wanted, probe_seconds);
+    if (asked_to_leave() > 0) return leave();
     Forecast forecast(ready_.plan, &store_, wanted, costs);
     const auto room = room_for_workers(wanted, forecast.worker_memory(), options_.memory);
     forecast.set_workers(room.workers);
@@ -126,7 +133,6 @@ class Run {
           byte_count(static_cast<int64_t>(forecast.worker_memory())),
           byte_count(static_cast<int64_t>(room.memory)));
     clear_progress();
-    const LeaveOnSignals leave{SIGINT, SIGTERM, SIGUSR1};
     LocalCrew how;
     how.workers = room.workers;
     how.spare_memory = room.spare;
@@ -155,7 +161,6 @@ class Run {
     // The nodes may be faster or slower than this machine; the first jobs will tell.
     Forecast forecast(ready_.plan, &store_, how.workers,
                       probe(ready_.plan, &store_, 1, probe_seconds));
-    const LeaveOnSignals leave{SIGINT, SIGTERM, SIGUSR1};
     const auto crew = follow_slurm(folder_, how, array_,
                                    [&] { return remaining(ready_.plan, store_).jobs == 0; });
     return watch(*crew, forecast, later);
@@ -188,14 +193,8 @@ class Run {
   }
 
   void announce(const Remaining& open, const std::string& how) {
-    const auto jobs = ready_.plan.jobs.size();
-    log({{"event", "start"}, {"jobs", jobs}, {"todo", open.jobs}});
-    say("{}: {} cells, {} jobs ({} trainings), {} stored; {}", ready_.experiment.name,
-        ready_.experiment.cells.size(), jobs, ready_.plan.trainings.size(), jobs - open.jobs,
-        open.jobs == 0 ? std::string("nothing to do: everything comes from the store")
-        : open.trainings == 0
-            ? fmt::format("{} to do, no training among them{}", open.jobs, how)
-            : fmt::format("{} to do, {} trainings{}", open.jobs, open.trainings, how));
+    log({{"event", "start"}, {"jobs", ready_.plan.jobs.size()}, {"todo", open.jobs}});
+    say("{}", announcement(ready_, open, how));
   }
 
   void log(const nlohmann::json& json) const {
@@ -243,6 +242,7 @@ int run_command(const RunOptions& options) {
   // Mistakes of the command line, before anything is done.
   if (!options.memory.empty()) bytes_of(options.memory);
   if (!options.time.empty()) seconds_of(options.time);
+  const LeaveOnSignals leave{SIGINT, SIGTERM, SIGUSR1};
   return Run(options).go();
 }
 

@@ -1,8 +1,6 @@
 #include <ATen/Parallel.h>
 #include <signal.h>
 
-#include <fstream>
-
 #include "framework/cli/ready.h"
 #include "framework/reports/stages.h"
 #include "framework/runs/interruption.h"
@@ -17,10 +15,7 @@ namespace fs = std::filesystem;
 // On a cluster, workers are ended by others than the jobs they do.
 constexpr size_t most_deaths_elsewhere = 5;
 
-}  // namespace
-
-int work_command(const LookOptions& options) {
-  at::set_num_threads(1);
+int work_on(const LookOptions& options, const fs::path& progress) {
   const auto record = read_run_record(options.run);
   RunOptions run;
   run.file = (options.run / "config.yaml").string();
@@ -37,16 +32,27 @@ int work_command(const LookOptions& options) {
         "version differ here; give the command again: {}",
         options.run.string(), record.command));
   const Store store(record.store);
+  fs::create_directories(progress / "failed");
+  return work_through(ready.plan, store,
+                      {progress, options.number, "its worker was killed", most_deaths_elsewhere});
+}
+
+}  // namespace
+
+int work_command(const LookOptions& options) {
+  at::set_num_threads(1);
   const LeaveOnSignals leave{SIGINT, SIGTERM, SIGUSR1};
   const auto progress = options.run / "progress";
-  fs::create_directories(progress / "failed");
   try {
-    return work_through(ready.plan, store,
-                        {progress, options.number, "its worker was killed", most_deaths_elsewhere});
+    return work_on(options, progress);
   } catch (const StorageError& error) {
-    std::ofstream(progress / "stuck") << error.what() << "\n";
+    tell_stuck(progress, error.what());
     fmt::print(stderr, "imprint: {}\n", error.what());
     return worker_stuck;
+  } catch (const std::exception& error) {
+    // Whatever this node refuses, others of the array will, and so would the array given again.
+    tell_stuck(progress, error.what());
+    throw;
   }
 }
 

@@ -44,7 +44,7 @@ void check_chain(const Cell& cell, const Chain& chain, Problems& problems) {
                              cell.schedule->epochs));
 }
 
-void check_attacks(const Cell& cell, const Mark& mark, Problems& problems) {
+void check_attacks(const Cell& cell, const Chain& chain, const Mark& mark, Problems& problems) {
   if (!cell.data.protocol) return;
   const auto& protocol = *cell.data.protocol;
   if (cell.shadows.targets > 1 && protocol.name != "pool")
@@ -58,6 +58,15 @@ void check_attacks(const Cell& cell, const Mark& mark, Problems& problems) {
                    fmt::format("attack '{}' needs shadows that saw the candidates or not, which "
                                "protocol {} does not have; use data.split.protocol: pool",
                                choice.label, protocol.name));
+    if (needs.shadows == Needs::Shadows::pool && protocol.tune > 0)
+      problems.add(choice.mark,
+                   fmt::format("attack '{}' knows nothing of a tune piece, whose records no shadow "
+                               "saw; leave out data.split.tune",
+                               choice.label));
+    if (needs.signal == Needs::Signal::logits && chain.overrides("output"))
+      problems.add(choice.mark, fmt::format("attack '{}' needs logits, and defense '{}' changes "
+                                            "what a query returns: it has none",
+                                            choice.label, cell.defense));
     if (needs.population && protocol.population == 0)
       problems.add(choice.mark,
                    fmt::format("attack '{}' needs records that nobody trains on; give some with "

@@ -10,7 +10,7 @@ namespace imprint {
 void check_chain(const Cell& cell, const Chain& chain, Problems& problems);
 
 /// What attacks demand of data and shadows; `mark` is where shadows are asked for.
-void check_attacks(const Cell& cell, const Mark& mark, Problems& problems);
+void check_attacks(const Cell& cell, const Chain& chain, const Mark& mark, Problems& problems);
 
 /// That there is a tune piece to choose on.
 void check_tune(const Cell& cell, const Mark& mark, Problems& problems);

@@ -31,7 +31,8 @@ ShadowChoice read_shadows(const Value* value, Problems& problems) {
     choice.until = Until{
         until.text("metric", "tpr_at_0.01").doc("a column of results.csv"),
         until.text("attack", "").doc("whose; the one with the largest value if none is named"),
-        until.number("half_width").above(0).doc("of the 95 % interval that is narrow enough")};
+        until.number("half_width").above(0).doc("of the 95 % interval that is narrow enough"),
+        until.mark()};
   }
   keys.finish();
   return choice;

@@ -17,6 +17,14 @@ double interval() {
   return asked == nullptr ? 30 : std::atof(asked);
 }
 
+// The newest first.
+std::vector<std::string> checkpoints_of(const Store& store, const std::string& training) {
+  auto all = store.entries(kind);
+  std::erase_if(all, [&](const auto& name) { return !name.starts_with(training + "-"); });
+  std::reverse(all.begin(), all.end());
+  return all;
+}
+
 int64_t steps_of(const Tensors& tensors) { return tensors.at("place")[2].item<int64_t>(); }
 
 }  // namespace
@@ -25,10 +33,7 @@ Checkpoints::Checkpoints(const Store& store, const TrainJob& training)
     : store_(store), training_(training), interval_(interval()) {}
 
 std::vector<std::string> Checkpoints::entries() const {
-  auto all = store_.entries(kind);
-  std::erase_if(all, [&](const auto& name) { return !name.starts_with(training_.address + "-"); });
-  std::reverse(all.begin(), all.end());
-  return all;
+  return checkpoints_of(store_, training_.address);
 }
 
 Checkpoint Checkpoints::read(const std::string& address) const {
@@ -92,6 +97,11 @@ void Checkpoints::save(const Checkpoint& checkpoint) {
 
 void Checkpoints::remove() const {
   for (const auto& each : entries()) store_.remove(kind, each);
+}
+
+std::string newest_checkpoint(const Store& store, const std::string& training) {
+  const auto all = checkpoints_of(store, training);
+  return all.empty() ? "" : all.front();
 }
 
 void remove_finished_checkpoints(const Plan& plan, const Store& store) {

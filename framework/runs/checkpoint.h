@@ -42,6 +42,9 @@ class Checkpoints {
   std::chrono::duration<double> interval_;
 };
 
+/// Name of a training's newest checkpoint, which says how far it is; empty: it has none.
+std::string newest_checkpoint(const Store& store, const std::string& training);
+
 /// Removes what is left by who was killed after storing a training and before cleaning up.
 void remove_finished_checkpoints(const Plan& plan, const Store& store);
 

@@ -2,13 +2,11 @@
 
 #include <ATen/Parallel.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstring>
-#include <fstream>
 #include <thread>
 
 #include "framework/runs/interruption.h"
@@ -25,19 +23,18 @@ double seconds_since(Clock::time_point start) {
 }
 
 [[noreturn]] void be_worker(const Plan& plan, const Store& store, const WorkerTask& task,
-                            pid_t parent) {
+                            HoldSignals& held) {
   // Ctrl-C reaches the whole group; the coordinator passes it on.
   ::signal(SIGINT, SIG_IGN);
   const LeaveOnSignals leave{SIGTERM, SIGUSR1};
+  held.release();
   int code = worker_stuck;
   try {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(code);  // it died before that was heard
     at::set_num_threads(1);
     code = work_through(plan, store, task);
   } catch (const std::exception& error) {
-    std::ofstream(task.folder / "stuck") << error.what();
-    fmt::print(stderr, "imprint: worker {}: {}\n", task.number, error.what());
+    tell_stuck(task.folder, error.what());
+    fmt::print(stderr, "imprint: worker {}: {}\n", task.number + 1, error.what());
   }
   std::fflush(nullptr);
   ::_exit(code);
@@ -71,13 +68,20 @@ class LocalProcesses final : public Crew {
     for (const auto& [pid, number] : numbers_) ::kill(pid, SIGKILL);
   }
 
-  std::string stuck() const override { return stuck_; }
+  std::string stuck() const override {
+    const auto why = stuck_.empty() ? "" : told_stuck(folder_);
+    return why.empty() ? stuck_ : why;
+  }
 
  private:
   void start(size_t number, const std::string& death) {
     const auto parent = ::getpid();
+    HoldSignals held;
     const auto pid = ::fork();
-    if (pid == 0) be_worker(plan_, store_, {folder_, number, death}, parent);
+    if (pid == 0) {
+      end_with(parent);
+      be_worker(plan_, store_, {folder_, number, death}, held);
+    }
     if (pid > 0) numbers_[pid] = number;
     if (pid < 0 && numbers_.empty())
       throw std::runtime_error(fmt::format("no worker could be started: {}", std::strerror(errno)));
@@ -91,7 +95,7 @@ class LocalProcesses final : public Crew {
       const auto number = found->second;
       numbers_.erase(found);
       if (WIFEXITED(status) && WEXITSTATUS(status) == worker_stuck) {
-        stuck_ = fmt::format("worker {} could not go on", number);
+        stuck_ = fmt::format("worker {} could not go on", number + 1);
         dismiss();
       }
       if (WIFEXITED(status) || leaving_) continue;

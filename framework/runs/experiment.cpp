@@ -149,7 +149,8 @@ Experiment read_experiment(Value root, const std::string& fallback_name) {
     cell.defense = joined(names, "+");
     check_chain(cell, chain, problems);
     if (experiment.tune) check_tune(cell, root.find("tune")->mark, problems);
-    check_attacks(cell, root.find("shadows") == nullptr ? root.mark : root.find("shadows")->mark,
+    check_attacks(cell, chain,
+                  root.find("shadows") == nullptr ? root.mark : root.find("shadows")->mark,
                   problems);
     add_seeds(cell, seeds, experiment.cells);
   }

@@ -59,6 +59,7 @@ struct Until {
   std::string metric;
   std::string attack;  ///< empty: the one with the largest value
   double half_width = 0;
+  Mark mark = {};  ///< of the file
 };
 
 /// How many shadows the attacker trains, and with which defense.

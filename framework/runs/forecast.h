@@ -17,6 +17,8 @@ class Forecast {
   double left() const;
   /// How much of the work is done, 0 to 1.
   double share() const;
+  /// Whether a job was to be done and has neither been done nor failed since.
+  bool is_open(const std::string& address) const { return open_.contains(address); }
   /// How much of a job is done, 0 to 1.
   double share_of(const std::string& address) const;
 

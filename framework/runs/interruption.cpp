@@ -1,6 +1,8 @@
 #include "framework/runs/interruption.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -21,6 +23,20 @@ LeaveOnSignals::LeaveOnSignals(std::initializer_list<int> signals) : count_(sign
 
 LeaveOnSignals::~LeaveOnSignals() {
   for (size_t i = 0; i < count_; ++i) ::signal(signals_[i], before_[i]);
+}
+
+HoldSignals::HoldSignals() {
+  sigset_t held;
+  sigemptyset(&held);
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) sigaddset(&held, signal);
+  ::sigprocmask(SIG_BLOCK, &held, &before_);
+}
+
+void HoldSignals::release() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+void end_with(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);  // it died before that was heard
 }
 
 int asked_to_leave() { return asked; }

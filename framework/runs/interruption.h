@@ -1,5 +1,7 @@
 #pragma once
 
+#include <signal.h>
+
 #include <initializer_list>
 
 namespace imprint {
@@ -20,6 +22,26 @@ class LeaveOnSignals {
   int signals_[4];
   void (*before_[4])(int);
 };
+
+/// While it lives, SIGINT, SIGTERM and SIGUSR1 wait: a process forked meanwhile misses none of them
+/// before it has said what they mean to it.
+class HoldSignals {
+ public:
+  HoldSignals();
+  ~HoldSignals() { release(); }
+  HoldSignals(const HoldSignals&) = delete;
+  HoldSignals& operator=(const HoldSignals&) = delete;
+
+  /// Before its end, in a forked process that will not return from here.
+  void release();
+
+ private:
+  sigset_t before_;
+};
+
+/// Lets a forked process end with its parent, however that dies: it holds copies of its locks. Ends
+/// it at once when `parent` is dead already.
+void end_with(pid_t parent);
 
 /// How many times this process was asked to leave.
 int asked_to_leave();

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -28,11 +29,21 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds beat{5}, patience{30};
 
-std::string this_host() {
-  const auto name = unique_suffix();
-  const auto counter = name.rfind('-');
-  return name.substr(0, name.rfind('-', counter - 1));
+// What unique_suffix() is made of: the name of a machine may itself hold dashes and numbers.
+struct Giver {
+  std::string host;
+  int64_t process = 0;
+};
+
+Giver giver_of(const std::string& suffix) {
+  const auto counter = suffix.rfind('-');
+  if (counter == std::string::npos || counter == 0) return {};
+  const auto process = suffix.rfind('-', counter - 1);
+  if (process == std::string::npos) return {};
+  return {suffix.substr(0, process), std::atoll(suffix.c_str() + process + 1)};
 }
+
+std::string this_host() { return giver_of(unique_suffix()).host; }
 
 // The fields of /proc/PID/stat from the third on: state, ...; empty where there is none to see.
 std::vector<std::string> status_of(int64_t process) {
@@ -177,10 +188,8 @@ LeaseHolder holder_of(const fs::path& file) {
 }
 
 bool abandoned(const std::string& suffix) {
-  const auto host = this_host() + "-";
-  if (!suffix.starts_with(host)) return false;
-  const auto process = std::atoll(suffix.c_str() + host.size());
-  return process > 0 && is_dead(process);
+  const auto [host, process] = giver_of(suffix);
+  return host == this_host() && process > 0 && is_dead(process);
 }
 
 }  // namespace imprint

@@ -37,7 +37,7 @@ class Lease {
 
 LeaseHolder holder_of(const std::filesystem::path& file);
 
-/// Whether a name that starts with `unique_suffix()` is of a process of this machine that is gone.
+/// Whether a `unique_suffix()` was given by a process of this machine that is gone.
 bool abandoned(const std::string& suffix);
 
 }  // namespace imprint

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
@@ -21,6 +22,16 @@ bool still_there(const std::filesystem::path& file, int descriptor) {
          opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
 
+// On a file system without locks nobody holds one. It is only a courtesy: entries of the store and
+// files of a run appear whole, whoever writes them.
+bool is_held(int descriptor) {
+  int failed = 0;
+  do {
+    failed = ::flock(descriptor, LOCK_EX | LOCK_NB);
+  } while (failed != 0 && errno == EINTR);
+  return failed != 0 && errno == EWOULDBLOCK;
+}
+
 }  // namespace
 
 std::optional<FileLock> FileLock::attempt(const std::filesystem::path& file, bool remove) {
@@ -29,7 +40,7 @@ std::optional<FileLock> FileLock::attempt(const std::filesystem::path& file, boo
     if (descriptor < 0)
       throw std::runtime_error(
           fmt::format("{}: cannot be locked: {}", file.string(), std::strerror(errno)));
-    if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    if (is_held(descriptor)) {
       ::close(descriptor);
       return std::nullopt;
     }

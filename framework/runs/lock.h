@@ -6,7 +6,8 @@
 namespace imprint {
 
 /// An exclusive lock on a file, held until it is destroyed. The kernel frees it when its process
-/// dies, however it dies, so no lock is ever stale.
+/// dies, however it dies, so no lock is ever stale. Where the file system has no locks, everybody
+/// gets one.
 class FileLock {
  public:
   /// The lock, or nothing when another process holds it. Throws std::runtime_error when the file

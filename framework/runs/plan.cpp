@@ -212,6 +212,7 @@ class Planner {
     recipe.add("thresholds", choice.per_class() ? "per class" : "global");
     recipe.add("seed", std::to_string(cell.seed));
     std::vector<std::string> after;
+    const bool live = choice.attack.component->needs().access != Needs::Access::answers;
     const auto add = [&](const std::string& role, const Observed& model) {
       for (const auto& [place, address] : model.signals) {
         recipe.add(place == std::pair{Piece::candidates, Transform{}.name()}
@@ -221,6 +222,9 @@ class Planner {
                    address);
         after.push_back(address);
       }
+      // Whoever asks the model itself needs its weights, which may be missing where its answers
+      // are stored.
+      if (live) after.push_back(model.release.train);
     };
     add("target", job.target);
     for (size_t i = 0; i < job.shadows.size(); ++i)

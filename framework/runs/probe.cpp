@@ -1,166 +1,126 @@
 #include "framework/runs/probe.h"
 
 #include <ATen/Parallel.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <thread>
 
+#include "framework/runs/interruption.h"
 #include "framework/runs/machine.h"
 #include "framework/runs/release.h"
+#include "framework/runs/trial.h"
 
 namespace imprint {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+constexpr double all_kinds = 10;  // seconds that many kinds share
+// Each kind is tried twice, some time apart: the first time finds nothing warm, and what disturbs
+// one time may be over by the other.
+constexpr int rounds = 2;
 
-constexpr size_t fewest_steps = 4, most_steps = 300;
-constexpr double longest = 8;  // seconds to wait for the end of an epoch in which a defense works
-
-struct Enough {};
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+// The least of each time, the most of each size.
+void merge(TrainingCost& known, const TrainingCost& seen) {
+  const bool first = known.step == 0;
+  const auto less = [&](double& a, double b) { a = first ? b : std::min(a, b); };
+  less(known.start, seen.start);
+  less(known.query, seen.query);
+  less(known.step, seen.step);
+  // Not every try gets to the end of an epoch.
+  if (seen.epoch > 0)
+    known.epoch = known.epoch > 0 ? std::min(known.epoch, seen.epoch) : seen.epoch;
+  known.memory = std::max(known.memory, seen.memory);
+  known.weights = std::max(known.weights, seen.weights);
 }
 
-// Notes when each step ends, and ends the training when enough are known.
-class StepClock {
+// One kind of training: an example of it, and in shared memory what a child found out about it.
+struct Trial {
+  const TrainJob* training;
+  TrainingCost* cost;
+};
+
+// Memory that child processes share with this one.
+template <class T>
+class Shared {
  public:
-  StepClock(double seconds, bool whole_epoch) : seconds_(seconds), whole_epoch_(whole_epoch) {}
-
-  void end_epoch() { boundary_ = true; }
-
-  bool end_step() {
-    const auto now = Clock::now();
-    const auto passed = std::chrono::duration<double>(now - last_).count();
-    if (first_ < 0)
-      first_ = passed;
-    else
-      (boundary_ ? boundaries_ : steps_).push_back(passed);
-    boundary_ = false;
-    last_ = now;
-    const auto total = std::chrono::duration<double>(now - start_).count();
-    const auto count = steps_.size() + boundaries_.size();
-    const bool known = !whole_epoch_ || !boundaries_.empty() || total > longest;
-    if (known && count >= fewest_steps && (total >= seconds_ || count >= most_steps))
-      throw Enough{};
-    return false;
+  explicit Shared(size_t count) : bytes_(std::max<size_t>(count, 1) * sizeof(T)) {
+    void* start =
+        ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    TORCH_CHECK(start != MAP_FAILED, "no memory for a probe");
+    first_ = new (start) T[count];
   }
-
-  void write(TrainingCost& cost) const {
-    cost.step = median(steps_.empty() ? boundaries_ : steps_);
-    cost.start = std::max(first_ - cost.step, 0.0);
-    cost.epoch = whole_epoch_ ? std::max(median(boundaries_) - cost.step, 0.0) : 0;
-  }
+  ~Shared() { ::munmap(first_, bytes_); }
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+  T& operator[](size_t i) const { return first_[i]; }
 
  private:
-  double seconds_;
-  bool whole_epoch_, boundary_ = false;
-  Clock::time_point start_ = Clock::now(), last_ = start_;
-  double first_ = -1;
-  std::vector<double> steps_, boundaries_;
+  size_t bytes_;
+  T* first_;
 };
 
-// The trainings before this one are not there yet: models as they are built stand for them.
-std::vector<std::vector<Trained>> untrained_first(const Plan& plan, const TrainJob& training,
-                                                  const Split& split) {
-  std::vector<std::vector<Trained>> first;
-  for (const auto& link : training.first) {
-    first.emplace_back();
-    for (const auto& address : link) {
-      const auto& before = plan.trainings.at(address);
-      auto chain = fresh_chain(before.chain);
-      auto model =
-          build_model(before, model_shape(split, before.schedule->loss, chain), split.train.x);
-      place(*model, before.schedule->type, before.device);
-      first.back().push_back({model, before.schedule->type, before.device, split.train});
-    }
+// Goes on until it is killed: beside an idle core the others would be faster than in the run.
+[[noreturn]] void be_prober(const Plan& plan, std::vector<Trial> trials, double seconds,
+                            double sharing, std::atomic<bool>& done) {
+  at::set_num_threads(1);
+  const auto before = peak_memory();
+  for (int round = 1; !trials.empty(); ++round) {
+    std::erase_if(trials, [&](const Trial& trial) {
+      try {
+        auto seen = try_training(plan, *trial.training, seconds);
+        for (auto* each : {&seen.start, &seen.step, &seen.epoch, &seen.query}) *each *= sharing;
+        seen.memory = peak_memory() - before;
+        merge(*trial.cost, seen);
+        return false;
+      } catch (const std::exception&) {
+        *trial.cost = {};
+        return true;
+      }
+    });
+    if (round == rounds) done = true;
   }
-  return first;
+  ::_exit(0);
 }
 
-double query_seconds(Model& model, const Chain& chain, const TrainJob& training,
-                     const Records& records) {
-  const auto count = std::min<int64_t>(records.size(), 512);
-  const auto few = records.at(torch::arange(count));
-  const auto& type = training.schedule->type;
-  queried_logits(model, chain, few, type, training.device);
-  const auto start = Clock::now();
-  queried_logits(model, chain, few, type, training.device);
-  return std::chrono::duration<double>(Clock::now() - start).count() /
-         static_cast<double>(std::max<int64_t>(count, 1));
-}
-
-void try_training(const Plan& plan, const TrainJob& training, double seconds, TrainingCost& cost) {
-  const auto seen = view_of(training);
-  auto chain = fresh_chain(training.chain);
-  auto schedule = *training.schedule;
-  // Long enough that nothing is done for the last time, evaluation aside.
-  schedule.epochs = std::max<int64_t>(schedule.epochs, 1'000'000);
-  schedule.evaluate = {schedule.epochs, 0};
-  schedule.record = {1, 0};
-  std::shared_ptr<Model> model;
-  const auto begin = Clock::now();
-  auto first = untrained_first(plan, training, seen.split);
-  const auto before = std::chrono::duration<double>(Clock::now() - begin).count();
-  StepClock clock(seconds, chain.overrides("epoch"));
-  TrainingPlan few{.split = seen.split,
-                   .schedule = schedule,
-                   .chain = chain,
-                   .first = std::move(first),
-                   .build =
-                       [&](const Shape& shape) {
-                         return model = build_model(training, shape, seen.split.train.x);
-                       },
-                   .augment = training.preparation.augment,
-                   .load = {},
-                   .stream = training.stream,
-                   .device = training.device,
-                   .measures = {},
-                   .snapshots = {},
-                   .on_snapshot = {},
-                   .on_epoch = [&](const EpochRow&) { clock.end_epoch(); },
-                   .checkpoint_due = [&] { return clock.end_step(); }};
-  try {
-    train(few);
-  } catch (const Enough&) {
+// Until all children have tried everything or ended, or this process is asked to leave.
+void wait_for(std::map<pid_t, const std::atomic<bool>*> children) {
+  const auto ready = [](const auto& child) { return child.second->load(); };
+  while (!std::all_of(children.begin(), children.end(), ready) && asked_to_leave() == 0) {
+    std::erase_if(children, [](const auto& child) {
+      return ::waitpid(child.first, nullptr, WNOHANG) == child.first;
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
-  clock.write(cost);
-  cost.start += before;
-  cost.query = query_seconds(*model, chain, training, seen.candidates.x);
-  for (const auto& p : model->parameters()) cost.weights += p.nbytes();
-  for (const auto& b : model->buffers()) cost.weights += b.nbytes();
-}
-
-// A place for the answers of child processes.
-struct Shared {
-  explicit Shared(size_t count) : bytes(std::max<size_t>(count, 1) * sizeof(TrainingCost)) {
-    void* start = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    TORCH_CHECK(start != MAP_FAILED, "no memory for a probe");
-    costs = static_cast<TrainingCost*>(start);
+  for (const auto& [child, done] : children) {
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
   }
-  ~Shared() { ::munmap(costs, bytes); }
-
-  size_t bytes;
-  TrainingCost* costs;
-};
+}
 
 }  // namespace
 
 std::string cost_kind(const TrainJob& training) {
-  std::string chain;
-  for (const auto& link : training.chain) {
-    const auto* name = link.find("name");
-    chain += (name == nullptr ? link.text : name->text) + "+";
+  const auto& schedule = *training.schedule;
+  auto kind = fmt::format("{} {} {} {} {} {} {} {}", to_flow(training.model_spec), schedule.batch,
+                          schedule.optimizer, c10::toString(schedule.type),
+                          schedule.bfloat16 ? "bfloat16" : "", training.preparation.text(),
+                          training.deal->records,
+                          training.members.defined() ? training.members.size(0) : -1);
+  const auto chain = fresh_chain(training.chain);
+  for (const auto& link : chain.links()) {
+    kind += " " + link.about->name;
+    // Counts and words change what is done in a step; numbers, which are swept, only its results.
+    for (const auto& key : link.reading->docs)
+      for (const auto& read : link.reading->values)
+        if (read.path == key.path && !key.late && !key.type.starts_with("number"))
+          kind += fmt::format(" {}={}", key.path, to_flow(read.value));
   }
-  return fmt::format("{} {} {} {} {}", to_flow(training.model_spec), training.schedule->batch,
-                     chain, training.deal->records,
-                     training.members.defined() ? training.members.size(0) : -1);
+  return kind;
 }
 
 std::map<std::string, TrainingCost> probe(const Plan& plan, const Store* store, size_t workers,
@@ -175,33 +135,33 @@ std::map<std::string, TrainingCost> probe(const Plan& plan, const Store* store, 
     const auto& training = plan.trainings.at(*train);
     kinds.try_emplace(cost_kind(training), &training);
   }
-  const Shared shared(kinds.size());
-  std::fflush(nullptr);
-  std::vector<pid_t> children;
-  for (size_t i = 0; i < std::min(workers, kinds.size()); ++i) {
-    const auto child = ::fork();
-    if (child > 0) children.push_back(child);
-    if (child != 0) continue;
-    at::set_num_threads(1);
-    const auto before = peak_memory();
-    size_t number = 0;
-    for (const auto& [kind, training] : kinds) {
-      auto& cost = shared.costs[number];
-      if (number++ % workers != i) continue;
-      try {
-        try_training(plan, *training, seconds, cost);
-        cost.memory = peak_memory() - before;
-      } catch (const std::exception&) {
-        cost = {};
-      }
-    }
-    ::_exit(0);
+  const auto count = std::min(workers, kinds.size());
+  const Shared<TrainingCost> found(kinds.size());
+  const Shared<std::atomic<bool>> done(count);
+  std::vector<std::vector<Trial>> trials(count);
+  for (size_t number = 0; const auto& [kind, training] : kinds) {
+    trials[number % count].push_back({training, &found[number]});
+    ++number;
   }
-  for (const auto child : children) ::waitpid(child, nullptr, 0);
+  const auto each = std::min(seconds, all_kinds * static_cast<double>(count) /
+                                          static_cast<double>(std::max<size_t>(kinds.size(), 1)));
+  // More workers than cores take turns.
+  const auto cores = std::max(std::thread::hardware_concurrency(), 1U);
+  const auto sharing = std::max(static_cast<double>(workers) / cores, 1.0);
+  std::fflush(nullptr);
+  std::map<pid_t, const std::atomic<bool>*> children;
+  const auto parent = ::getpid();
+  for (size_t i = 0; i < count; ++i) {
+    const auto child = ::fork();
+    if (child > 0) children[child] = &done[i];
+    if (child != 0) continue;
+    end_with(parent);
+    be_prober(plan, trials[i], each / rounds, sharing, done[i]);
+  }
+  wait_for(children);
   std::map<std::string, TrainingCost> costs;
-  size_t number = 0;
-  for (const auto& [kind, training] : kinds)
-    if (const auto& cost = shared.costs[number++]; cost.step > 0) costs[kind] = cost;
+  for (size_t number = 0; const auto& [kind, training] : kinds)
+    if (const auto& cost = found[number++]; cost.step > 0) costs[kind] = cost;
   return costs;
 }
 

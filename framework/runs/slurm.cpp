@@ -6,12 +6,12 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <regex>
 #include <sstream>
 
 #include "framework/config/problems.h"
 #include "framework/runs/store.h"
+#include "framework/runs/worker.h"
 
 namespace imprint {
 namespace {
@@ -20,12 +20,6 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr int most_submissions = 3;
-
-std::string shell_quoted(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
 
 struct Answer {
   int code = 127;
@@ -53,6 +47,8 @@ struct QueueLine {
 // Nothing: Slurm did not answer, which says nothing about the array.
 std::optional<std::vector<QueueLine>> queue_of(const std::string& array) {
   const auto answer = command_output("squeue --noheader --format='%T %r' --jobs=" + array);
+  // Without Slurm's commands, an array that was noted here once is nobody's any more.
+  if (answer.code == 127) return std::vector<QueueLine>();
   // A number that Slurm has forgotten.
   if (answer.code != 0)
     return answer.text.find("Invalid job id") != std::string::npos
@@ -65,20 +61,6 @@ std::optional<std::vector<QueueLine>> queue_of(const std::string& array) {
     lines.push_back({line.substr(0, space), line.substr(std::min(space, line.size()))});
   }
   return lines;
-}
-
-void check_key(const std::string& key) {
-  static const std::regex good("([a-z][a-z-]*)(=[^\\n]*)?");
-  std::smatch found;
-  if (!std::regex_match(key, found, good))
-    throw ConfigError(
-        fmt::format("--slurm {}: expected key=value with a long option of sbatch, "
-                    "such as partition=short or time=2:00:00",
-                    key));
-  for (const auto* own : {"array", "output", "error", "open-mode", "requeue", "no-requeue"})
-    if (found[1] == own)
-      throw ConfigError(fmt::format("--slurm {}: '{}' is set by the launcher{}", key, own,
-                                    std::string(own) == "array" ? "; use --workers" : ""));
 }
 
 fs::path array_file(const fs::path& run) { return run / "slurm/array"; }
@@ -101,7 +83,11 @@ class SlurmArray final : public Crew {
       if (queue && !queue->empty()) command_output("scancel --state=PENDING " + array_);
       return false;
     }
-    if (!queue) return true;
+    if (!queue) {
+      tell_silence(note);
+      return true;
+    }
+    answered_ = looked_;
     tell_waiting(*queue, note);
     return !queue->empty() || submit_again(note);
   }
@@ -111,15 +97,20 @@ class SlurmArray final : public Crew {
 
   std::string stuck() const override {
     if (left_ || complete_()) return "";
-    std::ifstream file(run_ / "progress/stuck");
-    std::string why;
-    std::getline(file, why);
-    if (!why.empty()) return why;
+    if (const auto why = told_stuck(run_ / "progress"); !why.empty()) return why;
+    // What failed is told by itself, and the rest has its results.
+    if (any_failed()) return "";
     return fmt::format("Slurm's array {} ended before the work was done; see {}", array_,
                        (run_ / "slurm").string());
   }
 
  private:
+  void tell_silence(const std::function<void(const std::string&)>& note) {
+    if (Clock::now() - answered_ < std::chrono::minutes(1)) return;
+    answered_ = Clock::now();
+    note(fmt::format("Slurm's squeue has not answered for a minute; array {} may go on", array_));
+  }
+
   void tell_waiting(const std::vector<QueueLine>& queue,
                     const std::function<void(const std::string&)>& note) {
     std::string why;
@@ -158,53 +149,10 @@ class SlurmArray final : public Crew {
   bool left_ = false;
   int submissions_ = 0;
   std::string told_;
-  Clock::time_point looked_{};
+  Clock::time_point looked_{}, answered_ = Clock::now();
 };
 
 }  // namespace
-
-std::string slurm_script(const fs::path& run, const SlurmOptions& options) {
-  const auto folder = fs::canonical(run);
-  std::string script = fmt::format(
-      "#!/bin/bash\n"
-      "# The workers of an Imprint run; written by imprint run --launcher slurm.\n"
-      "#SBATCH --job-name=imprint-{}\n"
-      "#SBATCH --array=0-{}\n"
-      "#SBATCH --cpus-per-task=1\n"
-      "#SBATCH --requeue\n"
-      "#SBATCH --open-mode=append\n"
-      "#SBATCH --output={}/slurm/%a.log\n"
-      "#SBATCH --signal=B:USR1@60\n",
-      folder.parent_path().filename().string(), options.workers - 1, folder.string());
-  for (const auto& key : options.keys) {
-    check_key(key);
-    script += "#SBATCH --" + key + "\n";
-  }
-  const auto command =
-      fmt::format("{} work {} --number \"$SLURM_ARRAY_TASK_ID\"",
-                  shell_quoted(options.program.string()), shell_quoted(folder.string()));
-  script += "\nexport OMP_NUM_THREADS=1\n" + command + " &\nworker=$!\n";
-  script +=
-      "# Time is nearly over: save, leave and go on later. Cancelled or preempted: save and leave; "
-      "Slurm\n"
-      "# itself brings back whom it preempted.\n"
-      "over=\n"
-      "trap 'kill -USR1 $worker' USR1\n"
-      "trap 'over=yes; kill -USR1 $worker' TERM\n"
-      "wait $worker\n"
-      "code=$?\n"
-      "while kill -0 $worker 2>/dev/null; do\n"
-      "  wait $worker\n"
-      "  code=$?\n"
-      "done\n"
-      "# Left (75) or killed: go on when there is a place again, but not for ever.\n"
-      "if [ -z \"$over\" ] && { [ $code -eq 75 ] || { [ $code -gt 128 ] &&\n"
-      "  [ \"${SLURM_RESTART_COUNT:-0}\" -lt 20 ]; }; }; then\n"
-      "  scontrol requeue \"${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID\"\n"
-      "fi\n"
-      "exit $code\n";
-  return script;
-}
 
 std::string slurm_array_at_work(const fs::path& run) {
   if (!fs::exists(array_file(run))) return "";

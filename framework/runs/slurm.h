@@ -16,6 +16,9 @@ struct SlurmOptions {
   std::filesystem::path program;  ///< this program, as the nodes see it
 };
 
+/// A word as a shell, or sbatch in a script, takes it.
+std::string shell_quoted(const std::string& word);
+
 /// The job script of a run: an array of workers that save before their time is over, and that go on
 /// when they were preempted or killed. Throws ConfigError for keys that are the launcher's own.
 std::string slurm_script(const std::filesystem::path& run, const SlurmOptions& options);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include "framework/config/digest.h"
@@ -45,6 +46,20 @@ void check_format(const fs::path& root) {
         std::string(store_format, std::strlen(store_format) - 1)));
 }
 
+// An entry may vanish, or the disk fail, between two looks at it.
+template <class Read>
+auto read_or_damaged(const std::string& kind, const std::string& address, const Read& read) {
+  try {
+    return read();
+  } catch (const DamagedEntry&) {
+    throw;
+  } catch (const nlohmann::json::exception& error) {
+    throw DamagedEntry(kind, address, error.what());
+  } catch (const std::runtime_error& error) {
+    throw DamagedEntry(kind, address, error.what());
+  }
+}
+
 }  // namespace
 
 void sweep_folder(const fs::path& folder) {
@@ -62,9 +77,11 @@ std::string read_file(const fs::path& file) {
   if (!stream)
     throw std::runtime_error(
         fmt::format("{}: cannot be read: {}", file.string(), std::strerror(errno)));
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
+  try {
+    return {std::istreambuf_iterator<char>(stream), {}};
+  } catch (const std::ios_base::failure& error) {
+    throw std::runtime_error(fmt::format("{}: cannot be read: {}", file.string(), error.what()));
+  }
 }
 
 DamagedEntry::DamagedEntry(std::string kind_, std::string address_, const std::string& why)
@@ -116,23 +133,26 @@ fs::path Store::checked(const std::string& kind, const std::string& address,
 
 std::map<std::string, Tensor> Store::tensors(const std::string& kind, const std::string& address,
                                              const std::string& file) const {
-  return load_tensors(checked(kind, address, file + ".safetensors"));
+  return read_or_damaged(
+      kind, address, [&] { return load_tensors(checked(kind, address, file + ".safetensors")); });
 }
 
 std::map<std::string, Tensor> Store::mapped_tensors(const std::string& kind,
                                                     const std::string& address,
                                                     const std::string& file) const {
-  return map_tensors(checked(kind, address, file + ".safetensors"));
+  return read_or_damaged(
+      kind, address, [&] { return map_tensors(checked(kind, address, file + ".safetensors")); });
 }
 
 nlohmann::json Store::json(const std::string& kind, const std::string& address,
                            const std::string& file) const {
-  return nlohmann::json::parse(text(kind, address, file));
+  return read_or_damaged(kind, address,
+                         [&] { return nlohmann::json::parse(text(kind, address, file)); });
 }
 
 std::string Store::text(const std::string& kind, const std::string& address,
                         const std::string& file) const {
-  return read_file(checked(kind, address, file));
+  return read_or_damaged(kind, address, [&] { return read_file(checked(kind, address, file)); });
 }
 
 std::optional<fs::path> Store::set_aside(const std::string& kind,

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <thread>
 
+#include "framework/runs/checkpoint.h"
 #include "framework/runs/interruption.h"
 #include "framework/runs/progress.h"
 #include "framework/runs/timetable.h"
@@ -60,7 +61,7 @@ class Worker {
   }
 
   // A worker that died left its file at the job that it was doing. A job that ends worker after
-  // worker has failed.
+  // worker at the same checkpoint has failed.
   void bury() {
     if (task_.death.empty()) return;
     std::string last;
@@ -72,13 +73,14 @@ class Worker {
     if (last.empty() || !jobs_.contains(last) || fate(last) != Fate::open) return;
     fs::create_directories(task_.folder / "deaths");
     const auto deaths = task_.folder / "deaths" / last;
-    std::ofstream(deaths, std::ios::app) << task_.death << "\n";
+    const auto place = newest_checkpoint(store_, last) + ": ";
+    std::ofstream(deaths, std::ios::app) << place << task_.death << "\n";
     std::ifstream lines(deaths);
     std::string line;
     size_t count = 0;
-    while (std::getline(lines, line)) ++count;
+    while (std::getline(lines, line)) count += line.starts_with(place) ? 1 : 0;
     if (count >= task_.most_deaths)
-      fail(*jobs_.at(last), task_.death + fmt::format(", {} times", count));
+      fail(*jobs_.at(last), task_.death + fmt::format(", {} times without getting further", count));
     else
       file_.put({Progress::Kind::left, task_.number, last});
   }
@@ -173,6 +175,18 @@ class Worker {
 };
 
 }  // namespace
+
+void tell_stuck(const fs::path& folder, const std::string& why) {
+  std::ofstream(folder / "stuck") << why << "\n";
+}
+
+std::string told_stuck(const fs::path& folder) {
+  std::error_code none;
+  const auto file = folder / "stuck";
+  if (!fs::exists(file, none)) return "";
+  auto why = read_file(file);
+  return why.substr(0, why.find_last_not_of('\n') + 1);
+}
 
 int work_through(const Plan& plan, const Store& store, const WorkerTask& task) {
   return Worker(plan, store, task).run();

@@ -14,8 +14,13 @@ struct WorkerTask {
   std::filesystem::path folder;  ///< of progress files
   size_t number = 0;             ///< among the workers of the run
   std::string death = {};        ///< how the worker before it with this number ended; empty: well
-  size_t most_deaths = 2;        ///< a job that ends so many workers has failed
+  size_t most_deaths = 2;        ///< a job that ends so many workers and gets no further has failed
 };
+
+/// Leaves word in a folder of progress files why no worker can go on; and that word, if there is
+/// one.
+void tell_stuck(const std::filesystem::path& folder, const std::string& why);
+std::string told_stuck(const std::filesystem::path& folder);
 
 /// Takes jobs of a plan, one after the other, until none is left that could be done, or until this
 /// process is asked to leave. Leaves those that another worker holds, and those that need a failed

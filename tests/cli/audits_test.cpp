@@ -1,7 +1,11 @@
 // Audits as users run them: pools with several targets, canaries, stages, attackers who do not know
 // the defense; and what jobs may look at.
-#include <nlohmann/json.hpp>
+#include <ATen/record_function.h>
 
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "framework/runs/addresses.h"
 #include "framework/runs/work.h"
 #include "tests/support/fixtures.h"
 #include "tests/support/table.h"
@@ -164,6 +168,28 @@ attacks: [correctness, gap, loss, confidence, entropy, modified_entropy, {name: 
 shadows: {count: 4}
 )";
 
+/// Counts the linear layers that this thread computes, in whatever model, as long as it lives.
+class LinearLayers {
+ public:
+  LinearLayers() : handle_(at::addThreadLocalCallback(at::RecordFunctionCallback(&began))) {
+    computed_ = 0;
+  }
+  ~LinearLayers() { at::removeCallback(handle_); }
+  LinearLayers(const LinearLayers&) = delete;
+  LinearLayers& operator=(const LinearLayers&) = delete;
+
+  int64_t computed() const { return computed_; }
+
+ private:
+  static std::unique_ptr<at::ObserverContext> began(const at::RecordFunction& function) {
+    computed_ += std::string_view(function.name()) == "aten::linear" ? 1 : 0;
+    return nullptr;
+  }
+
+  static inline int64_t computed_ = 0;
+  at::CallbackHandle handle_;
+};
+
 TEST(Attacks, NeverAskAModelTwiceForTheSame) {
   const TempFolder folder;
   const auto experiment = read_experiment(parse_yaml(every_answer, ""), "answers");
@@ -176,22 +202,112 @@ TEST(Attacks, NeverAskAModelTwiceForTheSame) {
   for (const auto& job : plan.jobs) asked += job.kind == Job::Kind::signals ? 1 : 0;
   EXPECT_EQ(asked, 5U + 5 + 5 + 2 * (2 + 4));
   for (const auto& job : plan.jobs)
-    if (job.kind != Job::Kind::attack) do_job(plan, job, store, quiet);
+    if (job.kind == Job::Kind::train) do_job(plan, job, store, quiet);
+  const LinearLayers layers;
+  for (const auto& job : plan.jobs)
+    if (job.kind == Job::Kind::signals) do_job(plan, job, store, quiet);
+  // Each question is one pass through the two layers; so is what tells the five test accuracies.
+  EXPECT_EQ(layers.computed(), 2 * static_cast<int64_t>(asked + 5));
   // Without any model left, every attack still has what it needs.
   for (const auto& address : store.entries("snapshot")) store.remove("snapshot", address);
   for (const auto& job : plan.jobs) {
     if (job.kind != Job::Kind::attack) continue;
     EXPECT_NO_THROW(do_job(plan, job, store, quiet)) << job.title;
   }
+  EXPECT_EQ(layers.computed(), 2 * static_cast<int64_t>(asked + 5));
+}
+
+// Replaces what a training left by weights that are no numbers, as if it had diverged, and forgets
+// what followed from it.
+void diverge(const Store& store, const Plan& plan, const Observed& model) {
+  const auto address = snapshot_address(model.release.train, model.release.epoch);
+  ASSERT_TRUE(store.has("snapshot", address)) << "planned otherwise than the program did";
+  auto weights = store.tensors("snapshot", address, "weights");
+  const auto defenses = store.tensors("snapshot", address, "defenses");
+  for (auto& [name, weight] : weights) weight = torch::full_like(weight, std::nan(""));
+  store.remove("snapshot", address);
+  Draft draft(store, "snapshot", address);
+  draft.tensors(weights, "weights");
+  draft.tensors(defenses, "defenses");
+  draft.commit();
+  for (const auto& [place, signals] : model.signals) store.remove("signals", signals);
+  for (const auto& [attack, job] : plan.attacks) store.remove("attack", attack);
 }
 
 TEST(Attacks, LeaveOutAShadowThatDiverged) {
   const Workshop shop(pool);
   ASSERT_EQ(shop.run().code, 0);
+  const auto said = [&] { return file_text(shop.latest() / "report.html"); };
+  EXPECT_EQ(said().find("gave no numbers"), std::string::npos);
+  const auto plan = make_plan(read_experiment(parse_yaml(pool, ""), "pool"));
+  for (const auto& [address, job] : plan.attacks)
+    if (job.shadows.size() == 4) {
+      diverge(Store(shop.at("store")), plan, job.shadows.back());
+      break;
+    }
+  const auto output = shop.run();
+  ASSERT_EQ(output.code, 0) << output.err;
+  EXPECT_EQ(shop.stored("train"), 5U);  // nothing was trained again
+  const auto rows = csv_rows(shop.latest() / "results.csv");
+  ASSERT_EQ(rows.size(), 3U);
+  for (const auto& row : rows) {
+    EXPECT_GT(std::stod(row.at("auc")), 0) << row.at("attack");
+    EXPECT_LE(std::stod(row.at("auc")), 1) << row.at("attack");
+  }
+  std::map<std::string, std::string> left_out;
+  for (const auto& row : csv_rows(shop.latest() / "metrics.csv"))
+    if (row.at("metric").ends_with(".shadows_left_out"))
+      left_out[row.at("metric")] = row.at("value");
+  EXPECT_EQ(left_out, (std::map<std::string, std::string>{{"lira.shadows_left_out", "1"},
+                                                          {"rmia.shadows_left_out", "1"}}));
+  for (const auto* attack : {"lira", "rmia"})
+    EXPECT_NE(said().find(
+                  fmt::format("1 of the shadows gave no numbers and were left out ({}).", attack)),
+              std::string::npos)
+        << output.out;
+}
+
+TEST(Attacks, FailWhereTheTargetItselfDiverged) {
+  const Workshop shop(pool);
   // With a step size beyond all bounds nobody's answers are numbers; the run says so and goes on.
   const auto broken = shop.run({"train.optimizer.lr=1e30"});
   EXPECT_EQ(broken.code, 1);
   EXPECT_NE(broken.err.find("has the training diverged?"), std::string::npos) << broken.err;
+}
+
+// What `explain` says about each of them.
+TEST(Attacks, HaveAThreatModelThatSaysAllThatTheyNeed) {
+  for (const auto& name : AttackRegistry::instance().names()) {
+    const auto needs = attack_of(name)->needs();
+    const auto words = needs.words();
+    const auto expect_said_if = [&](bool needed, const std::string& phrase) {
+      EXPECT_EQ(words.find(phrase) != std::string::npos, needed) << name << ": " << words;
+    };
+    expect_said_if(true, "knows the true labels");
+    expect_said_if(needs.access == Needs::Access::weights, "white box");
+    expect_said_if(needs.access != Needs::Access::weights, "black box, ");
+    expect_said_if(needs.access == Needs::Access::queries, "asks about records of its own making");
+    expect_said_if(!needs.transforms.empty(), "changed versions of each record");
+    expect_said_if(needs.records, "and the records");
+    expect_said_if(needs.population, "has records that nobody trained on");
+    expect_said_if(needs.shadows == Needs::Shadows::pool, "on halves of the candidates");
+    expect_said_if(needs.shadows == Needs::Shadows::one, "learns from one shadow model");
+    if (needs.shadows == Needs::Shadows::none) {
+      expect_said_if(needs.decides, "no shadow model");
+      expect_said_if(!needs.decides, "one shadow model, for the threshold");
+    }
+    if (needs.access == Needs::Access::weights) continue;
+    expect_said_if(needs.signal == Needs::Signal::label, "labels only");
+    expect_said_if(needs.signal == Needs::Signal::phi, "probability of the true class");
+    expect_said_if(needs.signal == Needs::Signal::log_p, "black box, probabilities");
+    expect_said_if(needs.signal == Needs::Signal::logits, "black box, logits");
+  }
+  const Workshop shop;
+  for (const std::string name : {"lira", "boundary", "gradient_norm"})
+    EXPECT_NE(shop.imprint({"explain", name})
+                  .out.find("\n  threat model  " + attack_of(name)->needs().words() + "\n"),
+              std::string::npos)
+        << name;
 }
 
 }  // namespace

@@ -249,6 +249,41 @@ TEST(Program, ListsAndExplainsFromWhatComponentsDeclare) {
             "datasets, measures)\n");
 }
 
+// What `explain` prints is what every component declares when it is made with no keys; of each
+// kind the program itself explains the one with the most.
+template <class Interface, class... Args>
+void expect_explained(const Registry<Interface, Args...>& registry,
+                      std::type_identity_t<Args>... args) {
+  static const Value no_keys;
+  std::string name;
+  std::vector<KeyDoc> most;
+  for (const auto& [each, item] : registry.items()) {
+    Problems missing;  // keys without a default
+    const auto reading = new_reading(item.about.kind, missing);
+    item.make(Keys(no_keys, reading), args...);
+    EXPECT_FALSE(item.about.summary.empty()) << each;
+    for (const auto& key : reading->docs)
+      EXPECT_FALSE(key.type.empty() || key.doc.empty()) << each << ": " << key.path;
+    if (name.empty() || reading->docs.size() > most.size()) name = each, most = reading->docs;
+  }
+  const Workshop shop;
+  const auto output = shop.imprint({"explain", name});
+  EXPECT_EQ(output.code, 0) << output.err;
+  for (const auto& key : most) {
+    EXPECT_NE(output.out.find("\n    " + key.path + " "), std::string::npos)
+        << key.path << output.out;
+    EXPECT_NE(output.out.find(key.doc), std::string::npos) << key.doc << output.out;
+  }
+}
+
+TEST(Program, ExplainsEveryKeyOfEveryComponent) {
+  expect_explained(ModelRegistry::instance(), Shape{{1, 32, 32}, 2, 0});
+  expect_explained(AttackRegistry::instance());
+  expect_explained(DefenseRegistry::instance());
+  expect_explained(SourceRegistry::instance());
+  expect_explained(MeasureRegistry::instance());
+}
+
 TEST(Program, BadArgumentsEndWithCodeTwo) {
   const Workshop shop;
   const auto wrong = shop.imprint({"runn"});

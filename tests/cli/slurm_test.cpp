@@ -79,9 +79,13 @@ TEST(Slurm, RunsAnArrayLosesATaskAndGivesTheSameBits) {
   std::string logs;
   for (const auto* log : {"slurm/0.log", "slurm/1.log"}) logs += file_text(shop.latest() / log);
   EXPECT_NE(logs.find("Killed"), std::string::npos) << logs;
+  const auto array = file_text(shop.latest() / "slurm/array");
+  const auto tasks =
+      cluster.run({"scontrol", "--oneliner", "show", "job", array.substr(0, array.find('\n'))});
+  EXPECT_NE(tasks.out.find(" Restarts=1 "), std::string::npos) << tasks.out;
   shop.expect_results_of(here);
-  // Nobody is left behind.
-  EXPECT_EQ(cluster.run({"squeue", "--noheader", "--states=RUNNING"}).out, "");
+  // Nobody is left behind; the last may still be on their way out.
+  EXPECT_EQ(cluster.left("RUNNING,COMPLETING"), "");
 
   // Submitted and left; a later command collects, whoever waits for it in between.
   const ClusterShop later(cluster);
@@ -117,6 +121,27 @@ TEST(Slurm, WorkersAddShadowsStageByStage) {
   shop.expect_results_of(here);
 }
 
+constexpr auto half_of_it_diverges = R"(name: failing
+data: {name: gaussian, records: 400, features: 20, split: {size: 50}}
+model: {name: mlp, hidden: [32]}
+train: {epochs: 6, batch: 16, optimizer: {lr: !sweep [0.1, 1e30], momentum: 0.9}}
+attacks: [loss]
+)";
+
+TEST(Slurm, WhatFailsIsToldAndTheRestIsReported) {
+  const SlurmCluster cluster;
+  IMPRINT_NEEDS_SLURM(cluster);
+  const Workshop here(half_of_it_diverges);
+  ASSERT_EQ(here.run().code, 1);
+  const ClusterShop shop(cluster, half_of_it_diverges);
+  const auto output = shop.shell(shop.command());
+  EXPECT_EQ(output.code, 1) << output.out << output.err;
+  EXPECT_NE(output.err.find("imprint: failed: "), std::string::npos) << output.err;
+  EXPECT_EQ(output.err.find("ended before the work was done"), std::string::npos) << output.err;
+  EXPECT_FALSE(file_text(here.latest() / "results.csv").empty());
+  EXPECT_EQ(file_text(shop.latest() / "results.csv"), file_text(here.latest() / "results.csv"));
+}
+
 TEST(Slurm, ACancelledArrayIsSavedAndStaysCancelled) {
   const SlurmCluster cluster;
   IMPRINT_NEEDS_SLURM(cluster);
@@ -126,7 +151,7 @@ TEST(Slurm, ACancelledArrayIsSavedAndStaysCancelled) {
   EXPECT_EQ(output.code, 1) << output.err;
   EXPECT_NE(output.err.find("ended before the work was done"), std::string::npos) << output.err;
   EXPECT_GE(shop.stored("checkpoint"), 1U);
-  EXPECT_EQ(cluster.run({"squeue", "--noheader"}).out, "");
+  EXPECT_EQ(cluster.left("PENDING,RUNNING,COMPLETING"), "");
 }
 
 TEST(Slurm, RefusesWhatItCannotDo) {
@@ -154,12 +179,17 @@ TEST(Slurm, RefusesWhatItCannotDo) {
 
 TEST(Slurm, WritesAScriptThatAsksForWhatTheUserSaid) {
   const TempFolder folder;
-  const auto script =
-      slurm_script(folder.path(), {8, {"time=1:00:00", "exclusive"}, "/a b/imprint"});
+  const auto run = folder.path() / "50 % it's";
+  std::filesystem::create_directory(run);
+  const auto script = slurm_script(run, {8, {"time=1:00:00", "exclusive"}, "/a b/imprint"});
   for (const auto* line :
        {"#SBATCH --array=0-7\n", "#SBATCH --time=1:00:00\n", "#SBATCH --exclusive\n",
-        "#SBATCH --requeue\n", "'/a b/imprint' work '", "scontrol requeue"})
+        "#SBATCH --requeue\n", "'/a b/imprint' work ", "scontrol requeue"})
     EXPECT_NE(script.find(line), std::string::npos) << line << script;
+  EXPECT_NE(script.find("#SBATCH --output='" + fs::canonical(folder.path()).string() +
+                        R"(/50 %% it'\''s/slurm/%a.log')" + "\n"),
+            std::string::npos)
+      << script;
   EXPECT_EQ(run_process({"/bin/bash", "-n"}, script).code, 0);
 }
 

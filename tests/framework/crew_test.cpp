@@ -1,6 +1,8 @@
 // Workers of this machine, without a program round them.
 #include "framework/runs/crew.h"
 
+#include <set>
+
 #include "framework/runs/forecast.h"
 #include "tests/support/fixtures.h"
 #include "tests/support/process.h"
@@ -59,6 +61,28 @@ TEST(Probe, MeasuresEachKindOfTrainingOnce) {
     // 60 x 192 + 192 + 192 x 96 + 96 + 96 x 2 + 2 numbers
     EXPECT_EQ(cost.weights, 4U * (60 * 192 + 192 + 192 * 96 + 96 + 96 * 2 + 2));
   }
+}
+
+TEST(Probe, TellsTrainingsApartByWhatTheyDoNotByTheNumbersThatAreSwept) {
+  const auto kinds = [](const std::string& defenses, const std::string& train) {
+    const auto experiment =
+        read_experiment(parse_yaml("{data: {name: gaussian, records: 800, split: {size: 200}}, "
+                                   "model: {name: mlp, hidden: [8]}, "
+                                   "train: {epochs: 5, batch: 16" +
+                                       train + "}, defenses: [" + defenses + "], attacks: [loss]}",
+                                   ""),
+                        "crew");
+    std::set<std::string> all;
+    for (const auto& [address, training] : make_plan(experiment).trainings)
+      all.insert(cost_kind(training));
+    return all;
+  };
+  const auto swept = kinds("{name: ccl, alpha: 0.3}, {name: ccl, alpha: 0.6}", "");
+  EXPECT_EQ(swept.size(), 1U);
+  EXPECT_EQ(kinds("{name: ccl}, {name: ccl, concave: quadratic}", "").size(), 2U);
+  EXPECT_EQ(kinds("{name: early_stopping, epoch: 2}, {name: early_stopping, epoch: 3}", "").size(),
+            1U);
+  EXPECT_NE(kinds("{name: ccl, alpha: 0.3}", ", optimizer: {name: adam}"), swept);
 }
 
 TEST(Forecast, ComesFromCostsAndLearnsFromWhatIsDone) {

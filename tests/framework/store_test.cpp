@@ -1,12 +1,16 @@
 // Entries, leases, recipes and the order of work.
 #include "framework/runs/store.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <fstream>
 #include <functional>
+#include <thread>
 
 #include "framework/runs/recipe.h"
 #include "framework/runs/timetable.h"
@@ -55,6 +59,7 @@ class Unburied {
     ::waitid(P_PID, static_cast<id_t>(pid_), &end, WEXITED | WNOWAIT);
   }
   ~Unburied() { ::waitpid(pid_, nullptr, 0); }
+  pid_t pid() const { return pid_; }
   Unburied(const Unburied&) = delete;
   Unburied& operator=(const Unburied&) = delete;
 
@@ -75,6 +80,51 @@ TEST(Store, ADraftThatIsNotCommittedLeavesNothing) {
   EXPECT_FALSE(fs::is_empty(folder.path() / "attack"));
   store.sweep();
   EXPECT_TRUE(fs::is_empty(folder.path() / "attack"));
+}
+
+// A machine whose name goes on where this one's ends: its drafts are none of ours.
+TEST(Store, DraftsOfOtherMachinesAreLeftAlone) {
+  const TempFolder folder;
+  std::array<char, 256> host{};
+  ASSERT_EQ(::gethostname(host.data(), host.size() - 1), 0);
+  const Unburied dead([] { ::_exit(0); });
+  const auto draft = [&](const std::string& suffix) {
+    return folder.path() / ("attack/.tmp-" + std::string(host.data()) + suffix);
+  };
+  const auto ours = draft(fmt::format("-{}-0", dead.pid()));
+  const auto theirs = draft(fmt::format("-{}-77-0", dead.pid()));
+  for (const auto& each : {ours, theirs}) fs::create_directories(each);
+  sweep_folder(folder.path() / "attack");
+  EXPECT_FALSE(fs::exists(ours));
+  EXPECT_TRUE(fs::exists(theirs));
+}
+
+TEST(Store, WhatVanishesWhileItIsReadIsDamaged) {
+  const TempFolder folder;
+  const Store store(folder.path());
+  Draft draft(store, "signals", "abc");
+  draft.tensors({{"x", torch::arange(5)}});
+  draft.text("note.txt", "hello");
+  draft.commit();
+  std::atomic<bool> over = false;
+  std::thread thief([&] {
+    const auto away = folder.path() / "away";
+    while (!over) {
+      fs::rename(store.at("signals", "abc"), away);
+      fs::rename(away, store.at("signals", "abc"));
+    }
+  });
+  for (int i = 0; i < 500; ++i) {
+    try {
+      EXPECT_EQ(store.text("signals", "abc", "note.txt"), "hello");
+      EXPECT_TRUE(torch::equal(store.tensors("signals", "abc").at("x"), torch::arange(5)));
+    } catch (const DamagedEntry&) {
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << error.what();
+    }
+  }
+  over = true;
+  thief.join();
 }
 
 TEST(Lease, IsHeldByOneAndFreeWhenItsProcessIsGone) {

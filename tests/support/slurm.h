@@ -1,6 +1,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <fstream>
 #include <functional>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include "tests/support/process.h"
@@ -25,6 +27,16 @@ class MachineLock {
     }
   }
   ~MachineLock() { ::close(fd_); }
+  /// What its last holder left for the next.
+  std::string text() const {
+    std::string text(4096, '\0');
+    const auto size = ::pread(fd_, text.data(), text.size(), 0);
+    return text.substr(0, static_cast<size_t>(std::max<ssize_t>(size, 0)));
+  }
+  void leave(const std::string& text) const {
+    if (::ftruncate(fd_, 0) != 0 || ::pwrite(fd_, text.data(), text.size(), 0) < 0)
+      throw std::system_error(errno, std::system_category(), "cannot write a lock");
+  }
   MachineLock(const MachineLock&) = delete;
   MachineLock& operator=(const MachineLock&) = delete;
 
@@ -41,12 +53,14 @@ class SlurmCluster {
       problem_ = "Slurm needs root and the packages slurm-wlm and munge";
       return;
     }
+    end_leftovers();
     const auto munge = start_munge();
     if (munge.code != 0) {
       problem_ = "munge did not start: " + munge.out + munge.err;
       return;
     }
     write_configuration();
+    alone_.leave(environment());
     const auto controller = run({"slurmctld"}), node = run({"slurmd"});
     if (!waits([&] { return idle(); }))
       problem_ =
@@ -57,6 +71,7 @@ class SlurmCluster {
     run({"scancel", "--user=root"});
     run({"scontrol", "shutdown"});
     waits([&] { return !alive(); });  // both write into the folder until they have ended
+    alone_.leave("");
   }
   SlurmCluster(const SlurmCluster&) = delete;
   SlurmCluster& operator=(const SlurmCluster&) = delete;
@@ -66,6 +81,16 @@ class SlurmCluster {
   std::string environment() const { return "SLURM_CONF=" + at("slurm.conf").string(); }
   Output run(const std::vector<std::string>& argv) const {
     return run_process(argv, {}, {environment()});
+  }
+  /// What `squeue` shows of jobs in some states, after seconds in which it may become nothing.
+  std::string left(const std::string& states) const {
+    std::string jobs;
+    for (int i = 0; i < 100; ++i) {
+      jobs = run({"squeue", "--noheader", "--states=" + states}).out;
+      if (jobs.empty()) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    return jobs;
   }
   std::string log(const std::string& name) const { return file_text(at(name)); }
 
@@ -92,6 +117,24 @@ class SlurmCluster {
     return false;
   }
 
+  // Whatever a test that was killed has left: all of it has its configuration in its environment.
+  void end_leftovers() const {
+    const auto entry = alone_.text();
+    if (!entry.starts_with("SLURM_CONF=/")) return;
+    std::error_code none;
+    for (const auto& process : std::filesystem::directory_iterator("/proc", none)) {
+      const auto pid = std::atoi(process.path().filename().c_str());
+      const auto variables = '\0' + file_text(process.path() / "environ");
+      if (pid > 0 && variables.find('\0' + entry + '\0') != std::string::npos) ::kill(pid, SIGKILL);
+    }
+    const auto folder = std::filesystem::path(entry.substr(entry.find('/'))).parent_path();
+    // Anybody may write into the lock.
+    if (folder.parent_path() == folder_.path().parent_path() &&
+        folder.filename().string().starts_with("imprint."))
+      std::filesystem::remove_all(folder, none);
+    alone_.leave("");
+  }
+
   static Output start_munge() {
     auto answer = run_process({"munge", "--no-input"});
     if (answer.code == 0) return answer;
@@ -107,7 +150,7 @@ class SlurmCluster {
     std::filesystem::create_directories(at("state"));
     std::filesystem::create_directories(at("spool"));
     auto host = run_process({"hostname", "-s"}).out;
-    host.pop_back();
+    host = host.substr(0, host.find('\n'));
     const auto port = 20000 + 2 * (::getpid() % 6000);  // below those handed out to clients
     const auto folder = folder_.path().string();
     std::ofstream(at("slurm.conf"))
@@ -119,6 +162,7 @@ class SlurmCluster {
         << "ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\n"
         << "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nReturnToService=2\n"
         << "SchedulerParameters=sched_interval=1,sched_min_interval=0\nKillWait=5\n"
+        << "SlurmdParameters=config_overrides\n"
         << "NodeName=" << host << " NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN\n"
         << "PartitionName=main Nodes=" << host << " Default=YES MaxTime=INFINITE State=UP\n";
   }

@@ -53,11 +53,12 @@ class Workshop {
     return text.substr(0, text.find_last_not_of('\n') + 1);
   }
   std::filesystem::path latest() const { return at("runs/latest"); }
+  /// Entries of the store; those being written are none yet.
   size_t stored(const std::string& kind) const {
     size_t count = 0;
     std::error_code none;
     for (const auto& entry : std::filesystem::directory_iterator(at("store") / kind, none))
-      count += entry.is_directory() ? 1 : 0;
+      count += entry.is_directory() && !entry.path().filename().string().starts_with('.') ? 1 : 0;
     return count;
   }
 
