@@ -65,28 +65,39 @@ CellResult cell_result(const Cell& cell, const CellJobs& jobs, const AuditChoice
 }
 
 // The pictures of exposed records, where records are images.
-void add_pictures(const Plan& plan, Results& results) {
-  if (plan.trainings.empty()) return;
-  const auto& x = plan.trainings.begin()->second.deal->data.x;
+void add_pictures(const Records& x, Exposure& exposure) {
   const auto& shape = x.shape();
   if (shape.size() != 3 || (shape[0] != 1 && shape[0] != 3)) return;
-  for (const auto& exposure : results.exposures) {
-    for (const auto& each : exposure.most) {
-      if (results.pictures.contains(each.record)) continue;
-      auto image = x.rows(each.record, each.record + 1)[0];
-      if (image.scalar_type() != torch::kUInt8) image = (image.clamp(0, 1) * 255).to(torch::kUInt8);
-      results.pictures[each.record] = png_address(image);
-    }
+  for (auto& each : exposure.most) {
+    auto image = x.rows(each.record, each.record + 1)[0];
+    if (image.scalar_type() != torch::kUInt8) image = (image.clamp(0, 1) * 255).to(torch::kUInt8);
+    each.picture = png_address(image);
   }
 }
 
-void note_left_out(Results& results) {
+void add_pictures(const Experiment& experiment, const Plan& plan, Results& results) {
+  for (auto& exposure : results.exposures)
+    for (size_t i = 0; i < experiment.cells.size(); ++i)
+      if (experiment.cells[i].id == exposure.cell) {
+        add_pictures(plan.trainings.at(plan.cells[i].train).deal->data.x, exposure);
+        break;
+      }
+}
+
+void note_shadows(Results& results) {
   for (const auto& cell : results.cells)
-    for (const auto& metric : cell.metrics)
+    for (const auto& metric : cell.metrics) {
+      const auto attack = metric.metric.substr(0, metric.metric.find('.'));
       if (metric.metric.ends_with(".shadows_left_out"))
         results.notes.push_back(
             fmt::format("{}: {} of the shadows gave no numbers and were left out ({}).", cell.id,
-                        metric.value, metric.metric.substr(0, metric.metric.find('.'))));
+                        metric.value, attack));
+      if (metric.metric.ends_with(".variance_fell_back"))
+        results.notes.push_back(
+            fmt::format("{}: {} used one variance for all records, as fewer than two shadows saw "
+                        "some record, or did not.",
+                        cell.id, attack));
+    }
 }
 
 void note_machines(const Plan& plan, const Store& store, Results& results) {
@@ -119,11 +130,11 @@ Results assemble(const Experiment& experiment, const Plan& plan, const Store& st
     results.notes.push_back(fmt::format("{} of {} cells are missing: jobs failed or were not done.",
                                         missing, experiment.cells.size()));
   note_machines(plan, store, results);
-  note_left_out(results);
+  note_shadows(results);
   results.audit_fpr = experiment.audit.fpr;
   results.exposures = exposures(results);
-  results.chosen = choose(experiment.tune, results.cells);
-  add_pictures(plan, results);
+  choose(experiment.tune, results);
+  add_pictures(experiment, plan, results);
   return results;
 }
 

@@ -80,6 +80,7 @@ std::vector<ExposedRecord> most_exposed(const std::vector<std::vector<RunFlags>>
 Exposure exposure_of(const Summary& row) {
   Exposure result;
   result.setting = setting_text(row.cell());
+  result.cell = row.cell().id;
   result.attacks = flagging_attacks(row.cells);
   const Flags flags(row.cells);
   std::vector<std::vector<RunFlags>> by_attack;
@@ -153,7 +154,7 @@ std::vector<double> paired_differences(const std::string& attack, const Summary&
 std::vector<Exposure> exposures(const Results& results) {
   std::vector<Exposure> all;
   for (const auto& row : summarise(results)) {
-    if (row.attacks.size() < 2) continue;
+    if (row.attacks.size() < 2 && row.cells.size() < 2) continue;
     auto exposure = exposure_of(row);
     if (!exposure.attacks.empty()) all.push_back(std::move(exposure));
   }

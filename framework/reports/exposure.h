@@ -9,7 +9,8 @@
 
 namespace imprint {
 
-/// One per setting in which some attack flags somebody and at least two attacks were run.
+/// One per setting in which some attack flags somebody and that has at least two attacks, seeds or
+/// targets to compare.
 std::vector<Exposure> exposures(const Results& results);
 
 /// The difference that knowing the defense makes to an attacker.

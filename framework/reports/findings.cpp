@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "framework/reports/ground.h"
 #include "framework/reports/matched_utility.h"
 #include "framework/reports/summary.h"
 
@@ -105,18 +106,16 @@ std::string outputs(const Summary& row) {
 }
 
 /// The closest race at the undefended accuracy, with a space before it; empty where there is none.
-std::string matched(const CellResult& cell, std::vector<MatchedPair> pairs) {
-  std::erase_if(pairs, [&](const MatchedPair& pair) {
-    return pair.data != cell.data || pair.model != cell.model;
-  });
+std::string matched(const Task& task, std::vector<MatchedPair> pairs) {
+  std::erase_if(pairs, [&](const MatchedPair& pair) { return !same_task(pair.task, task); });
   const auto sentence = leading_sentence(pairs);
   return sentence.empty() ? "" : ' ' + sentence;
 }
 
-std::string paragraph(const Rows& rows) {
-  const auto& cell = rows.front()->cell();
-  if (cell.foreign()) return outputs(*rows.front());
-  const auto where = fmt::format("{} with {}: ", cell.data, cell.model);
+/// `name` says what data and model the rows are of.
+std::string paragraph(const Rows& rows, const std::string& name) {
+  if (rows.front()->cell().foreign()) return outputs(*rows.front());
+  const auto where = name + ": ";
   const auto* bar = baseline(rows);
   if (!bar) return where + without_baseline(rows);
   const auto swept = swept_text(bar->cell());
@@ -126,25 +125,34 @@ std::string paragraph(const Rows& rows) {
   return bar->strongest() ? text + ' ' + best_defense(rows, *bar) : text;
 }
 
+/// The rows of each task. A weaker attacker makes no better defense, so those who do not know the
+/// defense are left out.
+std::vector<Rows> rows_by_task(const std::vector<Summary>& summaries) {
+  std::vector<Rows> all;
+  for (const auto& row : summaries) {
+    if (blindfolded(row.cell())) continue;
+    const auto task = task_of(row.cell());
+    auto found = std::find_if(all.begin(), all.end(), [&](const Rows& rows) {
+      return same_task(task_of(rows.front()->cell()), task);
+    });
+    if (found == all.end()) found = all.insert(found, Rows{});
+    found->push_back(&row);
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<std::string> findings(const Results& results) {
   const auto summaries = summarise(results);
-  std::vector<Rows> scenes;
-  for (const auto& row : summaries) {
-    // A weaker attacker makes no better defense.
-    if (blindfolded(row.cell())) continue;
-    auto found = std::find_if(scenes.begin(), scenes.end(), [&](const Rows& rows) {
-      return rows.front()->cell().data == row.cell().data &&
-             rows.front()->cell().model == row.cell().model;
-    });
-    if (found == scenes.end()) found = scenes.insert(found, Rows{});
-    found->push_back(&row);
-  }
-  std::vector<std::string> paragraphs;
+  const auto by_task = rows_by_task(summaries);
+  std::vector<Task> tasks;
+  for (const auto& rows : by_task) tasks.push_back(task_of(rows.front()->cell()));
   const auto pairs = matched_pairs(results);
-  for (const auto& rows : scenes)
-    paragraphs.push_back(paragraph(rows) + matched(rows.front()->cell(), pairs));
+  std::vector<std::string> paragraphs;
+  for (size_t i = 0; i < by_task.size(); ++i)
+    paragraphs.push_back(paragraph(by_task[i], task_text(tasks[i], tasks)) +
+                         matched(tasks[i], pairs));
   if (paragraphs.empty()) paragraphs.emplace_back("No cell has finished: there is nothing to say.");
   return paragraphs;
 }

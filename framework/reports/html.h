@@ -35,7 +35,7 @@ std::string choices_html(const Results& results);
 std::string adaptivity_html(const Results& results);
 
 /// Defenses compared at equal test accuracy, and the settings that no other one beats; empty with
-/// fewer than two curves of the same data and model.
+/// fewer than two curves of the same task.
 std::string matched_html(const Results& results);
 
 /// Claims beside what was found; empty without verdicts.

@@ -27,12 +27,12 @@ std::string overlap_table(const Exposure& exposure) {
   return html + "</tbody></table></div>\n";
 }
 
-std::string record_cards(const Exposure& exposure, const Results& results) {
+std::string record_cards(const Exposure& exposure) {
   std::string html = "<ul class=\"records\">\n";
-  for (const auto& [record, found, chances] : exposure.most) {
+  for (const auto& [record, found, chances, picture] : exposure.most) {
     html += "<li>";
-    if (const auto picture = results.pictures.find(record); picture != results.pictures.end())
-      html += fmt::format("<img alt=\"record {}\" src=\"{}\">", record, picture->second);
+    if (!picture.empty())
+      html += fmt::format("<img alt=\"record {}\" src=\"{}\">", record, picture);
     html +=
         fmt::format("record {}<small>found {} of {} times</small></li>\n", record, found, chances);
   }
@@ -50,8 +50,7 @@ std::string exposures_html(const Results& results) {
         escaped(exposure.setting), results.audit_fpr, percent(exposure.coverage),
         percent(exposure.unanimous));
     html += overlap_table(exposure) +
-            "<p>The most exposed records, over all attacks and runs:</p>" +
-            record_cards(exposure, results);
+            "<p>The most exposed records, over all attacks and runs:</p>" + record_cards(exposure);
   }
   if (html.empty()) return "";
   return "<h2>Who is found</h2>\n<p class=\"soft\">Attacks of the same strength may find different "
@@ -65,8 +64,9 @@ std::string choices_html(const Results& results) {
   if (results.chosen.empty()) return "";
   std::string html =
       "<h2>Chosen settings</h2>\n<p class=\"soft\">Chosen on the tune piece alone, whose records "
-      "are in no other piece; test accuracy, advantage and P1 beside it are those of the test "
-      "piece, so the choice does not flatter them.</p>\n"
+      "are in no other piece. Test accuracy and false alarms, of the test piece, are of other "
+      "records, so the choice does not flatter them; the members are the same, so a choice by "
+      "advantage or P1 flatters both a little.</p>\n"
       "<div class=\"scroll\"><table class=\"sortable\">\n<thead><tr>";
   for (const auto* title :
        {"defense", "of settings", "decided by", "there", "test acc.", "advantage", "P1 of cell"})

@@ -92,30 +92,26 @@ std::string sentences_html(const Pairs& pairs) {
   return html + "</ul>\n";
 }
 
-bool in_scene(const MatchedPair& pair, const MatchedPair& first) {
-  return pair.data == first.data && pair.model == first.model;
-}
-
-Pairs first_of_each_scene(const Pairs& all) {
-  Pairs firsts;
+std::vector<Task> tasks_of(const Pairs& all) {
+  std::vector<Task> tasks;
   for (const auto& pair : all)
-    if (std::none_of(firsts.begin(), firsts.end(),
-                     [&](const MatchedPair& first) { return in_scene(pair, first); }))
-      firsts.push_back(pair);
-  return firsts;
+    if (std::none_of(tasks.begin(), tasks.end(),
+                     [&](const Task& task) { return same_task(pair.task, task); }))
+      tasks.push_back(pair.task);
+  return tasks;
 }
 
-Pairs scene_of(const MatchedPair& first, const Pairs& all) {
+Pairs pairs_of(const Task& task, const Pairs& all) {
   Pairs pairs;
   std::copy_if(all.begin(), all.end(), std::back_inserter(pairs),
-               [&](const MatchedPair& pair) { return in_scene(pair, first); });
+               [&](const MatchedPair& pair) { return same_task(pair.task, task); });
   return pairs;
 }
 
-std::string pareto_html(const std::vector<ParetoSetting>& front, const MatchedPair& scene) {
+std::string pareto_html(const std::vector<ParetoSetting>& front, const Task& task) {
   std::string rows;
   for (const auto& each : front) {
-    if (each.data != scene.data || each.model != scene.model) continue;
+    if (!same_task(each.task, task)) continue;
     rows += fmt::format("<tr{}>", each.undefended ? " class=\"undefended\"" : "");
     rows += text_cell(each.setting) + text_cell(each.attack);
     rows += fmt::format("<td>{}</td><td>{}</td></tr>\n", decimals(each.accuracy.mean),
@@ -136,7 +132,7 @@ Pairs pairs_under_each_attack(const Results& results) {
   return all;
 }
 
-std::string scene_html(const Pairs& pairs, const Pairs& by_attack, const std::string& pareto) {
+std::string task_html(const Pairs& pairs, const Pairs& by_attack, const std::string& pareto) {
   const bool any = std::any_of(pairs.begin(), pairs.end(),
                                [](const MatchedPair& pair) { return pair.shared.has_value(); });
   if (!any)
@@ -157,13 +153,11 @@ std::string matched_html(const Results& results) {
   if (pairs.empty()) return "";
   const auto by_attack = pairs_under_each_attack(results);
   const auto front = pareto_front(results);
-  const auto scenes = first_of_each_scene(pairs);
+  const auto tasks = tasks_of(pairs);
   auto html = fmt::format("<h2>At equal accuracy</h2>\n<p class=\"soft\">{}</p>\n", kMatchedLegend);
-  for (const auto& scene : scenes) {
-    if (scenes.size() > 1)
-      html += fmt::format("<h3>{} with {}</h3>\n", escaped(scene.data), escaped(scene.model));
-    html +=
-        scene_html(scene_of(scene, pairs), scene_of(scene, by_attack), pareto_html(front, scene));
+  for (const auto& task : tasks) {
+    if (tasks.size() > 1) html += fmt::format("<h3>{}</h3>\n", escaped(task_text(task, tasks)));
+    html += task_html(pairs_of(task, pairs), pairs_of(task, by_attack), pareto_html(front, task));
   }
   return html;
 }

@@ -133,8 +133,8 @@ json difference_json(const std::optional<MatchedDifference>& difference) {
 
 json pair_json(const MatchedPair& pair) {
   const auto& shared = pair.shared;
-  return {{"data", pair.data},
-          {"model", pair.model},
+  return {{"data", pair.task.data},
+          {"model", pair.task.model},
           {"own", pair.own},
           {"rival", pair.rival},
           {"attack", pair.attack.empty() ? json() : json(pair.attack)},
@@ -147,8 +147,8 @@ json pair_json(const MatchedPair& pair) {
 }
 
 json pareto_json(const ParetoSetting& setting) {
-  return {{"data", setting.data},
-          {"model", setting.model},
+  return {{"data", setting.task.data},
+          {"model", setting.task.model},
           {"setting", setting.setting},
           {"attack", setting.attack},
           {"test_accuracy", setting.accuracy.mean},

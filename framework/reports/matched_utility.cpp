@@ -10,8 +10,6 @@
 namespace imprint {
 namespace {
 
-constexpr double kNormalQuantile = 1.959964;  // of 97.5 %
-
 /// own - rival in one run.
 struct Gap {
   struct At {
@@ -132,8 +130,7 @@ MatchedPair pair_of(const UtilityCurve& own, const UtilityCurve& rival, const st
                     const std::vector<UtilityCurve>& curves) {
   const auto gaps = gaps_between(own, rival, curves);
   MatchedPair pair;
-  pair.data = own.cell->data;
-  pair.model = own.cell->model;
+  pair.task = task_of(*own.cell);
   pair.own = own.name;
   pair.rival = rival.name;
   pair.own_undefended = own.undefended();
@@ -195,8 +192,8 @@ std::vector<ParetoSetting> pareto_front(const Results& results) {
     if (beaten) continue;
     const auto& cell = row.cell();
     const auto& strongest = *row.strongest();
-    front.push_back({cell.data, cell.model, setting_name(cell), strongest.attack,
-                     *row.test_accuracy, *strongest.advantage, row.undefended()});
+    front.push_back({task_of(cell), setting_name(cell), strongest.attack, *row.test_accuracy,
+                     *strongest.advantage, row.undefended()});
   }
   return front;
 }

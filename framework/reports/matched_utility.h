@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "framework/reports/ground.h"
 #include "framework/reports/results.h"
 #include "framework/reports/summary.h"
 
@@ -23,7 +24,7 @@ struct MatchedDifference {
 /// Two curves on the same ground (see ground.h), compared at accuracies that both reach in
 /// the same run; a run is a seed and a target. Differences are own - rival.
 struct MatchedPair {
-  std::string data, model;
+  Task task;
   std::string own, rival;  ///< names of the curves
   bool own_undefended = false, rival_undefended = false;
   std::string attack;       ///< empty: on each cell its strongest
@@ -45,7 +46,8 @@ std::vector<MatchedPair> matched_pairs(const Results& results, const std::string
 /// most as much, and is better in one of both. Judged by means over seeds; attackers that do not
 /// know the defense are left out.
 struct ParetoSetting {
-  std::string data, model, setting;
+  Task task;
+  std::string setting;
   std::string attack;  ///< the strongest on the setting
   Spread accuracy, advantage;
   bool undefended = false;
@@ -59,7 +61,7 @@ std::string matched_sentence(const MatchedPair& pair);
 
 /// The defense that leaks less than all others that reach the undefended accuracy, beside the next
 /// of them; of several grounds, that with the most accurate undefended model. Empty where there is
-/// none. The pairs must be of one data set, model and attack.
+/// none. The pairs must be of one task and attack.
 std::string leading_sentence(const std::vector<MatchedPair>& pairs);
 
 /// The names of all attacks, in the order in which they first appear.

@@ -70,12 +70,14 @@ struct Figure {
 struct ExposedRecord {
   int64_t record = 0;
   int64_t found = 0, chances = 0;
+  std::string picture = {};  ///< a data address, where records are images
 };
 
 /// Whom attacks find in one setting, and how far they agree: attacks with equal areas under the
 /// curve may flag different people. Flagged are members above the threshold of the audit's FPR.
 struct Exposure {
   std::string setting;
+  std::string cell;                          ///< the first of the setting's
   int64_t runs = 0;                          ///< seeds times targets
   std::vector<std::string> attacks;          ///< those that flag anybody in any run
   std::vector<double> share;                 ///< [attack] of members flagged, mean over runs
@@ -120,9 +122,8 @@ struct Results {
   std::vector<Exposure> exposures;
   std::vector<Stage> stages;
   std::vector<Chosen> chosen;
-  std::map<int64_t, std::string> pictures;  ///< of exposed records, as data addresses
-  std::vector<std::string> notes;           ///< what the reader must know, one sentence each
-  std::string config;                       ///< the resolved experiment file
+  std::vector<std::string> notes;  ///< what the reader must know, one sentence each
+  std::string config;              ///< the resolved experiment file
   nlohmann::json environment;
 };
 

@@ -14,8 +14,8 @@ json verdict_json(const Verdict& verdict) {
 
 json exposure_json(const Exposure& exposure) {
   json most = json::array();
-  for (const auto& [record, found, chances] : exposure.most)
-    most.push_back({{"record", record}, {"found", found}, {"chances", chances}});
+  for (const auto& each : exposure.most)
+    most.push_back({{"record", each.record}, {"found", each.found}, {"chances", each.chances}});
   return {{"setting", exposure.setting},
           {"runs", exposure.runs},
           {"attacks", exposure.attacks},

@@ -29,11 +29,6 @@ std::optional<Reading> read(const ResultRow& row, const std::string& metric) {
   return std::nullopt;
 }
 
-/// "confidence" fits "confidence (of=max)".
-bool fits(const std::string& wanted, const std::string& attack) {
-  return wanted.empty() || attack == wanted || attack.starts_with(wanted + " (");
-}
-
 /// The attack with the largest mean advantage, the first of equals; empty if none fits.
 std::string strongest(const Rows& rows, const std::string& wanted) {
   std::vector<std::pair<std::string, std::vector<Reading>>> attacks;
@@ -66,7 +61,7 @@ std::vector<Rows> settings(const std::vector<ResultRow>& rows, const Selector& s
 
 /// " (no swept key 'alhpa'; did you mean 'alpha'?)" for the first key that no cell has.
 std::string unswept(const std::vector<ResultRow>& rows, const Selector& selector) {
-  std::set<std::string> paths = {"defense", "label", "data", "model", "seed"};
+  std::set<std::string> paths = {"defense", "label", "data", "model", "seed", "chosen"};
   for (const auto& row : rows) {
     for (const auto& [path, value] : row.cell->swept) paths.insert(path);
   }
@@ -81,6 +76,10 @@ std::string unswept(const std::vector<ResultRow>& rows, const Selector& selector
 }
 
 }  // namespace
+
+bool fits(const std::string& wanted, const std::string& attack) {
+  return wanted.empty() || attack == wanted || attack.starts_with(wanted + " (");
+}
 
 Sample sample(const std::vector<const ResultRow*>& rows, const Quantity& quantity) {
   Sample result{rows, {}, ""};

@@ -20,6 +20,10 @@ struct Quantity {
   std::string metric, attack;
 };
 
+/// Whether an attack is the wanted one or a variant of it: "confidence" fits "confidence (of=max)".
+/// Empty fits all.
+bool fits(const std::string& wanted, const std::string& attack);
+
 /// One quantity of one setting, over its seeds. The rows belong to the caller.
 struct Sample {
   std::vector<const ResultRow*> rows;  ///< never empty

@@ -51,6 +51,7 @@ void add_tuning(const Truth& truth, const std::vector<Attacked>& attacks, CellRe
   double strongest = 0;
   for (const auto& each : attacks) {
     if (!each.found.contains("decisions")) continue;
+    if (!(tuning & each.found.at("scored")).any().item<bool>()) continue;
     const auto called = [&](const Tensor& whom) {
       return share_of(
           bytes_of(each.found.at("decisions").masked_select(whom & each.found.at("scored"))));

@@ -1,8 +1,11 @@
 #include "framework/reports/stages.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
+#include "framework/config/problems.h"
 #include "framework/reports/samples.h"
 
 namespace imprint {
@@ -41,7 +44,7 @@ std::vector<Stage> stages_of(const std::vector<const ResultRow*>& rows, const Un
 bool knows_enough(const std::vector<Stage>& stages, const Until& until) {
   const Stage* counts = nullptr;
   for (const auto& stage : stages) {
-    if (!until.attack.empty() && stage.attack != until.attack) continue;
+    if (!fits(until.attack, stage.attack)) continue;
     if (counts == nullptr || stage.value > counts->value) counts = &stage;
   }
   return counts != nullptr && counts->low && counts->high &&
@@ -49,6 +52,28 @@ bool knows_enough(const std::vector<Stage>& stages, const Until& until) {
 }
 
 }  // namespace
+
+void check_until(const Experiment& experiment, Problems& problems) {
+  static const auto columns = numeric_columns();
+  std::set<std::string> said;
+  for (const auto& cell : experiment.cells) {
+    if (!cell.shadows.until) continue;
+    const auto& [metric, attack, half_width, mark] = *cell.shadows.until;
+    const bool column = std::find(columns.begin(), columns.end(), metric) != columns.end();
+    const bool own = metric.find('.') != std::string::npos && !metric.starts_with("tpr_at_");
+    if (!column && !own && said.insert(metric).second)
+      problems.add(mark, fmt::format("until has no metric '{}'{} (columns of results.csv, or "
+                                     "component.metric)",
+                                     metric, did_you_mean(metric, columns)));
+    std::vector<std::string> names;
+    for (const auto& each : cell.attacks) names.push_back(each.label);
+    const auto wanted = [&](const auto& name) { return fits(attack, name); };
+    if (std::none_of(names.begin(), names.end(), wanted) && said.insert(attack).second)
+      problems.add(mark,
+                   fmt::format("until names no attack of this experiment: '{}'{} (attacks: {})",
+                               attack, did_you_mean(attack, names), joined(names)));
+  }
+}
 
 Stages::Stages(const Experiment& full) : full_(full) {
   for (const auto& cell : full.cells)
@@ -87,7 +112,9 @@ bool Stages::advance(const Results& results) {
     };
     if (std::none_of(seen_.begin(), seen_.end(), seen))
       seen_.insert(seen_.end(), stages.begin(), stages.end());
-    if (stages.empty() || shadows >= cell->shadows.count || knows_enough(stages, until)) continue;
+    // Without results the cells failed, which more shadows do not mend.
+    if (by_setting[key].empty() || shadows >= cell->shadows.count || knows_enough(stages, until))
+      continue;
     shadows = std::min(2 * shadows, cell->shadows.count);
     more = true;
   }

@@ -10,6 +10,9 @@
 
 namespace imprint {
 
+/// That `shadows.until` names an attack of its experiment and a column of results.csv or a metric.
+void check_until(const Experiment& experiment, Problems& problems);
+
 /// An audit that adds shadows until it knows enough: settings with `shadows.until` begin with two
 /// shadows per target, and as long as the interval of their metric is too wide their number is
 /// doubled, up to `shadows.count`. It is decided at these numbers only, whatever else is stored, so

@@ -77,7 +77,8 @@ std::string swept_text(const CellResult& cell);
 /// The label, and what was swept: "ccl (alpha=0.5)".
 std::string setting_text(const CellResult& cell);
 
-/// The findings in plain sentences, one paragraph per data set and model, drawn only from what is
+/// The findings in plain sentences, one paragraph per task (data set, model and number
+/// of members), drawn only from what is
 /// there; absent things are named as absent.
 std::vector<std::string> findings(const Results& results);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 namespace imprint {
 namespace {
@@ -150,6 +151,16 @@ std::optional<Interval> interval_of(const ResultRow& row, const std::string& col
   if (low == row.values.end() || high == row.values.end()) return std::nullopt;
   if (!low->is_number() || !high->is_number()) return std::nullopt;
   return Interval{low->get<double>(), high->get<double>()};
+}
+
+std::vector<std::string> numeric_columns() {
+  static const std::set<std::string> words = {"cell", "data",   "model",  "defense",       "label",
+                                              "seed", "target", "attack", "p1_cell_attack"};
+  std::vector<std::string> names;
+  const auto row = row_values({}, nullptr, {});
+  for (const auto& [column, value] : row.items())
+    if (!words.contains(column)) names.push_back(column);
+  return names;
 }
 
 bool depends_on_attack(const std::string& column) {

@@ -28,6 +28,9 @@ const MetricResult* metric_of(const CellResult& cell, const std::string& name);
 /// none.
 std::optional<Interval> interval_of(const ResultRow& row, const std::string& column);
 
+/// The columns of results.csv that hold numbers.
+std::vector<std::string> numeric_columns();
+
 /// Whether a column of results.csv differs between the attacks on one cell.
 bool depends_on_attack(const std::string& column);
 

@@ -57,9 +57,8 @@ Frontier redrawn_frontier(const std::vector<Trial>& settings, Dice& dice) {
 }
 
 Trial trial_of(const CellResult& cell, const Score& score) {
-  constexpr double kWidth = 2 * 1.959964;  // of a 95 % interval, in standard errors
   const auto& [low, high] = cell.test_accuracy_interval;
-  return {*cell.test_accuracy, &score, (high - low) / kWidth};
+  return {*cell.test_accuracy, &score, (high - low) / (2 * kNormalQuantile)};
 }
 
 /// Of the words that name a curve, so that two curves have different draws.

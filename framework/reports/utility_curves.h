@@ -10,6 +10,9 @@
 
 namespace imprint {
 
+/// Of 97.5 % of the normal distribution: half of a 95 % interval, in standard errors.
+inline constexpr double kNormalQuantile = 1.959964;
+
 /// Seed and target.
 using Run = std::pair<int64_t, int64_t>;
 

@@ -424,6 +424,13 @@ TEST(Expect, SaysWhichCellIsMissing) {
                 "metric: advantage, cell: {defense: ccl}, below: {defense: ccl, alhpa: 1}"),
             "undecided | no such cell: {defense: ccl, alhpa: 1} "
             "(no swept key 'alhpa'; did you mean 'alpha'?) | ");
+  EXPECT_EQ(three_seeds().found(
+                "metric: advantage, cell: {defense: ccl, chosen: true}, below: {defense: none}"),
+            "undecided | no such cell: {defense: ccl, chosen: true} | ");
+  EXPECT_EQ(three_seeds().found(
+                "metric: advantage, cell: {defense: ccl, chosn: true}, below: {defense: none}"),
+            "undecided | no such cell: {defense: ccl, chosn: true} "
+            "(no swept key 'chosn'; did you mean 'chosen'?) | ");
   EXPECT_EQ(three_seeds().found("metric: advantage, cell: {defense: ccl}, below: {alpha: 0.5}"),
             "undecided | no such cell but the claim's own: {alpha: 0.5} | ");
 }

@@ -6,6 +6,7 @@
 #include "framework/config/load.h"
 #include "framework/reports/assemble.h"
 #include "framework/reports/expect.h"
+#include "framework/reports/samples.h"
 #include "tests/support/fixtures.h"
 
 namespace imprint::experiments_test {
@@ -15,15 +16,22 @@ namespace fs = std::filesystem;
 
 class ExperimentFile : public testing::TestWithParam<fs::path> {};
 
-/// Labels that a claim's selectors name.
-std::set<std::string> labels_in(const Value& claim) {
-  std::set<std::string> labels;
-  for (const auto& entry : claim.entries) {
-    if (entry.key == "label") labels.insert(entry.value.text);
-    labels.merge(labels_in(entry.value));
+/// What stands under a key anywhere in the claims.
+std::set<std::string> texts_under(const std::string& key, const Value& claims) {
+  std::set<std::string> texts;
+  for (const auto& entry : claims.entries) {
+    if (entry.key == key) texts.insert(entry.value.text);
+    texts.merge(texts_under(key, entry.value));
   }
-  for (const auto& item : claim.items) labels.merge(labels_in(item));
-  return labels;
+  for (const auto& item : claims.items) texts.merge(texts_under(key, item));
+  return texts;
+}
+
+bool runs(const Experiment& experiment, const std::string& attack) {
+  return std::any_of(experiment.cells.begin(), experiment.cells.end(), [&](const Cell& cell) {
+    return std::any_of(cell.attacks.begin(), cell.attacks.end(),
+                       [&](const AttackChoice& each) { return fits(attack, each.label); });
+  });
 }
 
 TEST_P(ExperimentFile, IsValidAndClaimsAreAboutItsCells) {
@@ -37,8 +45,11 @@ TEST_P(ExperimentFile, IsValidAndClaimsAreAboutItsCells) {
   std::set<std::string> labels;
   std::set<int64_t> seeds;
   for (const auto& cell : experiment.cells) labels.insert(cell.label), seeds.insert(cell.seed);
-  for (const auto& label : labels_in(experiment.expect))
+  for (const auto& label : texts_under("label", experiment.expect))
     EXPECT_TRUE(labels.contains(label)) << label;
+  for (const auto& attack : texts_under("attack", experiment.expect))
+    EXPECT_TRUE(runs(experiment, attack)) << attack;
+  EXPECT_TRUE(experiment.tune || texts_under("chosen", experiment.expect).empty());
   // What runs here is repeated, and says that it is smaller than what was published.
   const auto name = GetParam().stem().string();
   if (name.ends_with("_scaled") || name.ends_with("_location30")) {

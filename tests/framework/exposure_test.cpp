@@ -56,10 +56,14 @@ TEST(Exposure, OfTwoAttacksAndTwoRunsIsTheHandValue) {
   EXPECT_EQ(exposure.most[1].chances, 4);
 }
 
-TEST(Exposure, NeedsTwoAttacksAndSomebodyFound) {
+TEST(Exposure, NeedsSomethingToCompareAndSomebodyFound) {
   Results results;
   results.cells = {run_of(0, {1, 2}, {found("loss", {1})})};
   EXPECT_TRUE(exposures(results).empty());
+  // One attack in two runs can agree with itself.
+  results.cells.push_back(run_of(1, {1, 2}, {found("loss", {1, 2})}));
+  ASSERT_EQ(exposures(results).size(), 1U);
+  EXPECT_DOUBLE_EQ(exposures(results).front().stability.front(), 0.5);
   results.cells = {run_of(0, {1, 2}, {found("loss", {}), found("lira", {})})};
   EXPECT_TRUE(exposures(results).empty());
   EXPECT_EQ(exposures_html(results), "");
@@ -69,7 +73,7 @@ TEST(Exposure, ShowsTheRecordsWithTheirPictures) {
   Results results;
   results.cells = {run_of(0, {1, 2}, {found("loss", {1}), found("<b>", {1})})};
   results.exposures = exposures(results);
-  results.pictures[1] = "data:image/png;base64,AAAA";
+  results.exposures.front().most.front().picture = "data:image/png;base64,AAAA";
   const auto html = exposures_html(results);
   EXPECT_NE(html.find("src=\"data:image/png;base64,AAAA\""), std::string::npos);
   EXPECT_NE(html.find("found 2 of 2 times"), std::string::npos);

@@ -73,6 +73,66 @@ TEST(MatchedUtility, ComparesNobodyWithAModelTrainedOnMoreRecords) {
   EXPECT_EQ(names, std::vector<std::string>{"ccl|none"});
 }
 
+/// Defenses that are compared among 1,500 members, and one with an undefended model of its own that
+/// had fewer, as protocol five_way gives.
+Results two_sizes() {
+  auto results = seeds({0, 0.01, 0.02});
+  for (auto& each : results.cells) each.member_records.resize(1500);
+  for (int64_t seed = 0; seed < 3; ++seed) {
+    results.cells.push_back(cell("none", 0, seed, 0.64, 0.7));
+    results.cells.back().label = "none (five-way)";
+    results.cells.push_back(cell("advreg", 1, seed, 0.65, 0.05));
+  }
+  for (auto& each : results.cells)
+    if (each.member_records.empty()) each.member_records.resize(1200);
+  return results;
+}
+
+TEST(Findings, TellModelsTrainedOnMoreRecordsApart) {
+  const auto paragraphs = findings(two_sizes());
+  ASSERT_EQ(paragraphs.size(), 2U);
+  const auto holds = [&](size_t i, const std::string& part) {
+    return paragraphs[i].find(part) != std::string::npos;
+  };
+  EXPECT_TRUE(paragraphs[0].starts_with(
+      "location30 with mlp, 1,500 members: the undefended model reaches a test accuracy of 0.680"))
+      << paragraphs[0];
+  EXPECT_TRUE(holds(0, "Of 6 defended settings, 2 are no less accurate; of these ccl (k=3)"))
+      << paragraphs[0];
+  EXPECT_TRUE(paragraphs[0].ends_with(
+      "At the undefended accuracy of 0.680, ccl leaks 0.090 less than dropout (95 % over 3 seeds: "
+      "0.065 to 0.115)."))
+      << paragraphs[0];
+  EXPECT_TRUE(paragraphs[1].starts_with(
+      "location30 with mlp, 1,200 members: the undefended model reaches a test accuracy of 0.640"))
+      << paragraphs[1];
+  EXPECT_TRUE(holds(1, "Of one defended setting, one is no less accurate; of these advreg (k=1)"))
+      << paragraphs[1];
+  EXPECT_FALSE(holds(1, "ccl")) << paragraphs[1];
+}
+
+TEST(Findings, DoNotSayTheNumberOfMembersWhereItTellsNothingApart) {
+  auto results = two_sizes();
+  for (auto& each : results.cells) each.member_records.resize(1500);
+  const auto paragraphs = findings(results);
+  ASSERT_EQ(paragraphs.size(), 1U);
+  EXPECT_TRUE(paragraphs[0].starts_with("location30 with mlp: ")) << paragraphs[0];
+}
+
+TEST(MatchedHtml, TellsModelsTrainedOnMoreRecordsApart) {
+  auto results = two_sizes();
+  for (auto& each : results.cells)
+    if (each.defense == "advreg") each.test_accuracy = 0.64;  // that of its undefended model
+  const auto html = matched_html(results);
+  const auto more = html.find("<h3>location30 with mlp, 1,500 members</h3>");
+  const auto fewer = html.find("<h3>location30 with mlp, 1,200 members</h3>");
+  ASSERT_NE(more, std::string::npos);
+  ASSERT_NE(fewer, std::string::npos);
+  EXPECT_LT(html.find("<td>ccl</td><td>dropout</td>"), fewer);
+  EXPECT_GT(html.find("advreg"), fewer);
+  EXPECT_NE(html.find("<td>advreg</td><td>none (five-way)</td>"), std::string::npos);
+}
+
 TEST(Frontier, IsTheLowestAdvantageThatIsAtLeastSoAccurate) {
   // (0.5, 0.3) and (0.65, 0.5) are beaten; left of 0.6 there are settings, and 0.6 beats them.
   const Frontier frontier({{0.7, 0.4}, {0.5, 0.3}, {0.6, 0.2}, {0.65, 0.5}});

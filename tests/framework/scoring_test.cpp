@@ -238,8 +238,10 @@ TEST(Scoring, ShortCurveIsNotThinned) {
   EXPECT_EQ(thinned(curve, 2).tpr, (Scores{0, 1}));
 }
 
+// The standard error of a coverage of 95 % is 0.28 % here: DeLong's (which covers in 95.2 %) and
+// Newcombe's (94.9 %) are more than 3 of them from the limits.
 TEST(Scoring, IntervalsCoverChanceWhenScoresSayNothing) {
-  constexpr int kRepetitions = 2000;
+  constexpr int kRepetitions = 6000;
   const auto member = first_members(100, 200);
   int auc_covered = 0, advantage_covered = 0;
   for (uint64_t seed = 0; seed < kRepetitions; ++seed) {
@@ -254,7 +256,7 @@ TEST(Scoring, IntervalsCoverChanceWhenScoresSayNothing) {
     auc_covered += result.auc_interval.low <= 0.5 && result.auc_interval.high >= 0.5;
     advantage_covered += result.advantage_interval.low <= 0 && result.advantage_interval.high >= 0;
   }
-  EXPECT_GE(auc_covered, 0.935 * kRepetitions);
+  EXPECT_GE(auc_covered, 0.94 * kRepetitions);
   EXPECT_LE(auc_covered, 0.965 * kRepetitions);
   EXPECT_GE(advantage_covered, 0.94 * kRepetitions);
 }
@@ -439,6 +441,9 @@ TEST(P1, CountsAnAttackOnlyWhereItAttacked) {
   EXPECT_GE(result.interval.high, 0);
 }
 
+// The bootstrap covers in 94.75 % here (30000 simulations in NumPy). Of 2000 runs, at a thousand
+// resamples each, the standard error is 0.5 %: 93.5 % is 2.5 of them away, 96.5 % is 3.5. To ask
+// for 94 % as safely would take 5500 runs.
 TEST(P1, IntervalCoversTheTruthAsOftenAsItSays) {
   std::mt19937_64 random(5);
   const auto draw = [&](double chance, size_t n) {
