@@ -1,6 +1,7 @@
 // Tests of the attacks that score one answer by a formula: correctness, loss, confidence, entropy,
 // modified_entropy.
-#include "tests/support/fixtures.h"
+#include "tests/support/live.h"
+#include "tests/support/pool.h"
 
 namespace imprint::metric_attacks_test {
 namespace {
@@ -14,6 +15,21 @@ TEST(Correctness, ScoresAndDecidesByThePrediction) {
   EXPECT_EQ(findings.scores[0].item<double>(), 1);
   EXPECT_EQ(findings.scores[1].item<double>(), 0);
   EXPECT_TRUE(torch::equal(findings.decisions, torch::tensor({true, false})));
+}
+
+TEST(Correctness, HasAnAreaOfOneHalfAndHalfTheGapInAccuracy) {
+  const auto world = overfitted_pair();
+  const auto scored = score_on(world, *attack_of("correctness"));
+  const auto right = world.target->columns(Piece::candidates, {})
+                         .label.eq(world.target->y(Piece::candidates))
+                         .to(torch::kDouble);
+  const auto accuracy = [&](const Tensor& who) {
+    return right.masked_select(who).mean().item<double>();
+  };
+  const auto gap = accuracy(world.member()) - accuracy(world.member().logical_not());
+  EXPECT_NEAR(scored.auc, 0.5 + gap / 2, 1e-12);
+  EXPECT_NEAR(scored.advantage, gap, 1e-12);
+  EXPECT_GT(scored.auc_interval.low, 0.5);
 }
 
 TEST(Loss, IsTheLogProbabilityOfTheTrueClass) {

@@ -1,5 +1,7 @@
 // Tests of the defenses that are a few lines each: none, label_smoothing, dropout, early_stopping,
 // confidence_rounding.
+#include <cmath>
+
 #include "tests/support/fixtures.h"
 
 namespace imprint::simple_defenses_test {
@@ -14,6 +16,30 @@ TEST(LabelSmoothing, EqualsPlainTrainingWhenEpsilonIsZero) {
 TEST(LabelSmoothing, MatchesHandValues) {
   // epsilon = 0.2, two classes: targets 0.9 and 0.1; p = 0.8: -0.9 log 0.8 - 0.1 log 0.2
   EXPECT_NEAR(loss_of("{name: label_smoothing, epsilon: 0.2}", 0.8), 0.361772, 1e-6);
+}
+
+TEST(LabelSmoothing, IsTheLossBesideItsMeanOverAllClasses) {
+  // (1 - epsilon) l + epsilon mean_k(-log p_k), record by record with four classes.
+  constexpr double kEpsilon = 0.3;
+  constexpr int64_t kRecords = 5, kClasses = 4;
+  auto chain = chain_of("{name: label_smoothing, epsilon: 0.3}");
+  const StillStep still(model_of("{name: linear}", {{2}, kClasses, 0}),
+                        small_split(8, 2, kClasses));
+  const auto step = still.step();
+  const auto logits = 3 * torch::randn({kRecords, kClasses}, Stream(2).generator(), torch::kDouble);
+  const auto y = torch::tensor({0, 1, 2, 3, 1}, torch::kLong);
+  const auto batch = chain.batch(
+      {torch::arange(kRecords), torch::zeros({kRecords, 2}, torch::kDouble), y, {}}, step);
+  const auto losses = chain.loss(BaseLoss("cross_entropy")(logits, batch, 1), logits, batch, step);
+  for (int64_t i = 0; i < kRecords; ++i) {
+    double sum = 0, mean = 0;
+    const auto logit = [&](int64_t k) { return logits[i][k].item<double>(); };
+    for (int64_t k = 0; k < kClasses; ++k) sum += std::exp(logit(k));
+    const auto minus_log_p = [&](int64_t k) { return std::log(sum) - logit(k); };
+    for (int64_t k = 0; k < kClasses; ++k) mean += minus_log_p(k) / kClasses;
+    const auto own = minus_log_p(y[i].item<int64_t>());
+    EXPECT_NEAR(losses[i].item<double>(), (1 - kEpsilon) * own + kEpsilon * mean, 1e-6) << i;
+  }
 }
 
 TEST(LabelSmoothing, RefusesEpsilonAboveOne) {
@@ -39,6 +65,37 @@ TEST(DropoutDefense, DropsTheShareItSaysAndOnlyWhileTraining) {
   EXPECT_NEAR(dropped.max().item<double>(), 1 / 0.7, 1e-6);
   layer.eval();
   EXPECT_TRUE(torch::equal(layer.forward(ones), ones));
+}
+
+TEST(DropoutDefense, BeforeTheLastLayerTrainsWhatAHandWrittenLoopTrains) {
+  // Full batches, plain descent; of three layers the mask falls on the input of the last.
+  const auto split = small_split();
+  const std::string layers = "{name: mlp, hidden: [8, 5]}";
+  const auto trained =
+      train_small("{name: dropout, rate: 0.3}", split,
+                  "{epochs: 4, batch: all, precision: float64, optimizer: {momentum: 0}}", layers);
+  const Stream stream(1);
+  torch::manual_seed(stream.at("init").seed());
+  const auto model = model_of(layers, {{6}, 3, 0});
+  model->to(torch::kDouble);
+  const auto weights = model->parameters();  // of each layer weight and bias
+  ASSERT_EQ(weights.size(), 6U);
+  const auto layer = [&](const Tensor& in, size_t i) {
+    return in.mm(weights[2 * i].t()) + weights[2 * i + 1];
+  };
+  const auto x = split.train.x.all().to(torch::kDouble);
+  for (uint64_t step = 0; step < 4; ++step) {
+    model->zero_grad();
+    const auto hidden = layer(layer(x, 0).relu(), 1).relu();
+    torch::manual_seed(stream.at("layers", step).seed());
+    const auto mask = torch::empty({60, 5}, torch::kDouble).bernoulli_(0.7) / 0.7;
+    const auto log_p = layer(hidden * mask, 2).log_softmax(1);
+    (-log_p.gather(1, split.train.y.unsqueeze(1))).mean().backward();
+    const torch::NoGradGuard no_grad;
+    for (const auto& p : weights) p.sub_(0.1 * p.grad());
+  }
+  for (size_t i = 0; i < weights.size(); ++i)
+    EXPECT_TRUE(torch::allclose(trained.model->parameters()[i], weights[i], 1e-9, 1e-12)) << i;
 }
 
 TEST(DropoutDefense, IsTheSameForTheSameSeed) {

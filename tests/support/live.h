@@ -66,19 +66,20 @@ inline LivePair overfitted_pair() {
 /// another for others, each version on its own.
 class ChancyLabels final : public Observation {
  public:
-  ChancyLabels(double member_chance, double other_chance, uint64_t seed)
-      : member_(torch::randperm(n, Stream(seed).generator(), torch::kLong) < n / 2),
+  ChancyLabels(double member_chance, double other_chance, uint64_t seed, int64_t n = 800)
+      : n_(n),
+        member_(torch::randperm(n, Stream(seed).generator(), torch::kLong) < n / 2),
         chance_(
             torch::where(member_, torch::full({n}, member_chance), torch::full({n}, other_chance))),
         seed_(seed) {}
 
-  Tensor y(Piece) const override { return torch::arange(n) % 2; }
+  Tensor y(Piece) const override { return torch::arange(n_) % 2; }
   Tensor member() const override { return member_; }
   int64_t classes() const override { return 2; }
   int64_t block() const override { return 0; }
   Columns columns(Piece piece, const Transform& transform) const override {
     const auto stream = Stream(seed_).at(transform.name());
-    const auto right = torch::rand({n}, stream.generator(), torch::kFloat) < chance_;
+    const auto right = torch::rand({n_}, stream.generator(), torch::kFloat) < chance_;
     return {torch::where(right, y(piece), 1 - y(piece)), {}, {}};
   }
   Answers answers(Piece, const Transform&) const override { return {}; }
@@ -86,7 +87,7 @@ class ChancyLabels final : public Observation {
   std::shared_ptr<Service> service() const override { return nullptr; }
 
  private:
-  static constexpr int64_t n = 800;
+  int64_t n_;
   Tensor member_, chance_;
   uint64_t seed_;
 };
