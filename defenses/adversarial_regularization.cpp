@@ -11,11 +11,12 @@ namespace {
 /// CE + weight (h - 1/2), with h the attacker's probability that a record is a member.
 ///
 /// In the warm-up the model trains plainly, and after each of its epochs the attacker makes
-/// `warmup_passes` over the members. Then it makes one pass after each epoch or, with
-/// `attacker_steps`, that many steps before every `target_steps` of the model: 50 and 2 in
-/// RelaxLoss's code for tables, 52 and 2 in Nasr's. The attacker's layers are MLHospital's; Nasr's
-/// have attacker_both [512, 256, 128, 64], RelaxLoss's are [512, 64], [64] and [64] on sorted
-/// logits. The learning rates, the attacker's too, change from epoch to epoch.
+/// `warmup_passes` over the members. Then, with `attacker_steps: 0`, it makes one pass after each
+/// epoch: with `warmup: 3` the schedule of RelaxLoss's code for images, where the pass comes before
+/// the epoch. With `attacker_steps` above 0 it makes that many steps before every `target_steps` of
+/// the model: 50 and 2 in RelaxLoss's code for tables, 52 and 2 in Nasr's. The attacker's layers
+/// are MLHospital's; Nasr's have attacker_both [512, 256, 128, 64], RelaxLoss's are [512, 64], [64]
+/// and [64] on sorted logits. The learning rates, the attacker's too, change from epoch to epoch.
 ///
 /// Keys: weight (1), warmup (1), warmup_passes (5), attacker_steps (0), target_steps (1),
 /// attacker_batch (128), and those of InnerAttacker.
