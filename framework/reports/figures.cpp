@@ -181,8 +181,15 @@ json figure_frame(json values) {
 }
 
 std::vector<Drawing> drawings(const Results& results) {
-  const auto figures = results.figures.empty() ? std::vector<Figure>{Figure{}} : results.figures;
   std::vector<Drawing> list;
+  auto figures = results.figures;
+  if (figures.empty()) {
+    auto attacks = attack_drawing(results);
+    if (attacks.spec.is_null())
+      figures = {Figure{}};
+    else
+      add(list, std::move(attacks), results, false);
+  }
   for (const auto& figure : figures) {
     const bool drawable = unknown_columns(results, figure).empty();
     const auto parts = drawable ? scenes(results, {figure.x, figure.y, figure.group, figure.panel})

@@ -17,9 +17,9 @@ struct Drawing {
   nlohmann::json spec;  ///< standalone Vega-Lite with its data inline, or null
 };
 
-/// The privacy-utility curves of every Figure (of the default one where there is none), then the
-/// ROC curves where there were attacks; each once per data set and model. A colour means the same
-/// defense in all of them.
+/// The privacy-utility curves of every Figure (of the default one where there is none; of a single
+/// setting its attacks side by side instead), then the ROC curves where there were attacks; each
+/// once per data set and model. A colour means the same defense in all of them.
 std::vector<Drawing> drawings(const Results& results);
 
 /// The specifications of all drawings that have one, by name.
@@ -42,6 +42,10 @@ nlohmann::json style_encoding(const std::string& field, const std::vector<std::s
 
 /// One figure of a single data set and model; `all` decides the colours.
 Drawing curve_drawing(const Results& scene, const Figure& figure, const Results& all);
+
+/// The AUC, TPR at a low FPR and advantage of all attacks on one setting; its `spec` is null where
+/// there are several settings, or fewer than two attacks.
+Drawing attack_drawing(const Results& results);
 
 /// ROC curves of a single data set and model: undefended, and each label at the setting of its best
 /// P1. Its `spec` is null where no attack has a curve.

@@ -208,6 +208,7 @@ TEST(FigureSpecs, AverageSeedsAndKeepBothIntervals) {
   auto results = small();
   results.cells = {cell("none", "", 0.5, 0.4), cell("none", "", 0.7, 0.6)};
   results.cells[1].seed = 1;
+  results.figures = {{}};
   const auto rows = rows_where(curves(results), "panel", "loss");
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_DOUBLE_EQ(rows[0]["x"], 0.6);
@@ -250,6 +251,26 @@ TEST(FigureSpecs, DrawTrainingsEpochByEpoch) {
   // A scalar that no training has is named.
   results.figures = {{"epoch", "kkt.residual", "label", "attack"}};
   EXPECT_TRUE(holds(drawings(results)[0].caption, "Not drawn: 'kkt.residual'"));
+}
+
+TEST(FigureSpecs, SetTheAttacksOnASingleSettingSideBySide) {
+  Results results;
+  results.cells = {cell("none", "", 0.6, 0.5)};
+  results.cells[0].attacks[1].score.auc = 0.9;
+  const auto drawing = drawings(results).at(0);
+  EXPECT_EQ(drawing.name, "attacks_compared");
+  const auto rows = rows_where(drawing.spec, "metric", "AUC");
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0]["attack"], "neural");
+  EXPECT_DOUBLE_EQ(rows[0]["value"], 0.9);
+  const auto low = rows_where(drawing.spec, "metric", "TPR at FPR 0.01");
+  ASSERT_EQ(low.size(), 2U);
+  EXPECT_DOUBLE_EQ(low[0]["value"], 0.1);
+  EXPECT_DOUBLE_EQ(low[0]["high"], 0.15);
+  EXPECT_DOUBLE_EQ(rows_where(drawing.spec, "metric", "membership advantage")[1]["value"], 0.5);
+  // Who asks for a figure gets that one.
+  results.figures = {{}};
+  EXPECT_EQ(drawings(results).at(0).name, "advantage_against_test_accuracy");
 }
 
 TEST(Course, ConvergesWhereTheAccuracyComesNearItsLast) {
