@@ -207,58 +207,6 @@ class CellReader {
 
 }  // namespace
 
-namespace {
-
-void read_preparation(Keys& keys, Preparation& preparation) {
-  preparation.normalise =
-      keys.choice("normalise", {"off", "standard", "members"})
-          .doc(
-              "standard: by the data set's own constants; members: by mean and deviation of each "
-              "model's members, per channel or feature")
-          .get();
-  preparation.centre =
-      keys.flag("centre", false).doc("subtract the mean record of each model's members").get();
-  auto augment = keys.section("augment");
-  preparation.augment.crop =
-      augment.integer("crop", 0)
-          .within(0, 1024)
-          .doc("training batches: pad by that many zeros, cut a random window of the old size")
-          .get();
-  preparation.augment.flip = augment.flag("flip", false)
-                                 .doc("training batches: mirror each image with probability 1/2")
-                                 .get();
-}
-
-}  // namespace
-
-void read_data_keys(Keys& keys, DataChoice& data) {
-  data.protocol = std::make_shared<Protocol>(keys.section("split"));
-  data.canaries = Canaries(keys.section("canaries"));
-  data.protocol->canaries = data.canaries.count;
-  const std::vector<int64_t> kept =
-      keys.integers("keep_classes", {})
-          .at_least(0)
-          .doc("only records of these classes, renumbered; empty: all");
-  const std::string relabel =
-      keys.text("relabel", "")
-          .doc(
-              "joins classes into new labels, the others left out: '0 2 4 | 1 3 5' makes label 0 "
-              "of the even ones; or a name the data set knows");
-  data.limit = keys.integer("limit", 0)
-                   .at_least(0)
-                   .doc("at most that many records, chosen at random; 0: all")
-                   .get();
-  const std::set<int64_t> distinct(kept.begin(), kept.end());
-  if (distinct.size() != kept.size() || distinct.size() == 1)
-    keys.problem("keep_classes", "keep_classes must name at least two different classes");
-  if (!kept.empty() && !relabel.empty())
-    keys.problem("relabel", "give keep_classes or relabel, not both");
-  data.groups.clear();
-  for (const auto old : kept) data.groups.push_back({old});
-  read_preparation(keys, data.preparation);
-  data.framework_keys = keys.reading()->values.size();
-}
-
 void read_sections(const Value& root, Cell& cell, Defaults& defaults, Problems& problems) {
   CellReader(root, problems).read(cell, defaults);
 }
