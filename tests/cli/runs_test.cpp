@@ -164,7 +164,7 @@ const Workshop& undisturbed() {
 
 // Kills something twenty times in the midst of a job, starting again each time, then lets the run
 // end.
-void kill_twenty_times(const std::string& jobs) {
+void expect_twenty_kills_change_nothing(const std::string& jobs) {
   const Workshop shop(busy);
   std::mt19937 random(static_cast<unsigned>(jobs.front()));
   const auto argv = run_arguments(shop, {"--jobs", jobs});
@@ -205,8 +205,12 @@ void kill_twenty_times(const std::string& jobs) {
   expect_same(undisturbed(), shop);
 }
 
-TEST(Runs, KilledTwentyTimesGiveTheSameBytesWithOneWorker) { kill_twenty_times("1"); }
-TEST(Runs, KilledTwentyTimesGiveTheSameBytesWithFourWorkers) { kill_twenty_times("4"); }
+TEST(Runs, KilledTwentyTimesGiveTheSameBytesWithOneWorker) {
+  expect_twenty_kills_change_nothing("1");
+}
+TEST(Runs, KilledTwentyTimesGiveTheSameBytesWithFourWorkers) {
+  expect_twenty_kills_change_nothing("4");
+}
 
 // Decoded data come from the source the first time and from the cache the second.
 TEST(Runs, FromTheCacheOfDataAndFromTheSourceGiveTheSameBits) {
